@@ -19,10 +19,11 @@ RUN mkdir -p urlcache/src urlcache/evaluation/cli urlcache/evaluation/benches \
  && cargo build --profile dist --locked -p webloom --target "$(rustc --print host-tuple)"
 
 COPY . .
+ARG REVISION=
 # The empty members are newer than the sources.
 RUN find urlcache crawler tests -name '*.rs' -exec touch {} + \
  && target="$(rustc --print host-tuple)" \
- && cargo build --profile dist --locked -p webloom --target "$target" \
+ && WEBLOOM_COMMIT="$REVISION" cargo build --profile dist --locked -p webloom --target "$target" \
  && install -D "target/$target/dist/webloom" /image/usr/local/bin/webloom \
  && install -D -m 644 /etc/ssl/certs/ca-certificates.crt /image/etc/ssl/certs/ca-certificates.crt \
  && install -d -m 1777 /image/crawl /image/tmp

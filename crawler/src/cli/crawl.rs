@@ -99,7 +99,7 @@ pub(super) fn run(args: CrawlArgs) -> Result<ExitCode, CommandFailure> {
     if args.dry_run {
         return dry_run::run(&session);
     }
-    session.caller.among.seat = monitor::listen(args.listen.listen)?.seat_of(&session.dir);
+    session.caller.among.seat = monitor::listen(args.listen.listen.as_deref())?.seat().at(&session.dir);
     session.run()
 }
 

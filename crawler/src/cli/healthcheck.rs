@@ -5,12 +5,12 @@ use std::{path::PathBuf, process::ExitCode};
 use clap::Args;
 
 use super::{CommandFailure, directory, outcome};
-use crate::{clock::Clock, monitor::on_time};
+use crate::{clock::Clock, monitor::OnTime};
 
 /// Arguments of `healthcheck`.
 #[derive(Debug, Args)]
 pub(super) struct HealthcheckArgs {
-    /// Crawl directories [default: those here and in ./crawls]
+    /// Crawl directories [default: those in this folder and in ./crawls]
     dirs: Vec<PathBuf>,
 }
 
@@ -22,9 +22,10 @@ pub(super) fn run(args: HealthcheckArgs) -> Result<ExitCode, CommandFailure> {
     }
     let now = Clock::start().now();
     let mut is_well = true;
-    for checked in dirs.iter().map(|dir| on_time::check(dir, now)) {
-        outcome::print(&format!("{checked}\n"))?;
-        is_well &= checked.is_well;
+    for dir in dirs {
+        let found = OnTime::of_directory(&dir, now);
+        outcome::print(&format!("{}: {}\n", dir.display(), found.why))?;
+        is_well &= found.is_well;
     }
     Ok(if is_well { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -8,6 +8,7 @@
 //! Does not know: how pages are fetched or kept.
 
 mod among;
+mod backup;
 mod changes;
 mod check;
 mod completions;
@@ -96,6 +97,10 @@ enum Command {
     ///
     /// Each line is one change; Webloom reports each change once.
     Changes(changes::ChangesArgs),
+    /// Copy the database of a crawl, also while the crawl runs
+    ///
+    /// The copy is whole and of one moment. Put it into an empty folder as webloom.sqlite, and the crawl goes on from there.
+    Backup(backup::BackupArgs),
     /// Say whether watched crawls are on time
     ///
     /// The exit code is 1 if a sequence is more than two intervals late, has been running for more than two intervals, or cannot
@@ -138,7 +143,15 @@ pub fn start() -> ExitCode {
 
 /// All arguments, with their help.
 fn program() -> clap::Command {
-    help::command(Cli::command())
+    help::command(Cli::command().version(version()))
+}
+
+/// The version, with the commit where the build was given it.
+fn version() -> &'static str {
+    let version = env!("CARGO_PKG_VERSION");
+    let commit = option_env!("WEBLOOM_COMMIT").filter(|commit| !commit.is_empty());
+    // It is asked for once.
+    commit.map_or(version, |commit| format!("{version} ({commit})").leak())
 }
 
 /// Help, or what is wrong with the arguments: these are repeated, and may be anybody's.
@@ -174,6 +187,7 @@ fn run(cli: Cli) -> Result<ExitCode, CommandFailure> {
         Command::Why(args) => why::run(&args),
         Command::Retry(args) => retry::run(*args),
         Command::Changes(args) => changes::run(&args),
+        Command::Backup(args) => backup::run(&args),
         Command::Healthcheck(args) => healthcheck::run(args),
         Command::Check(args) => check::run(&args),
         Command::Simulate(args) => simulate::run(&args),

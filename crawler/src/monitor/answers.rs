@@ -12,9 +12,13 @@ use hyper::{
     header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, HOST, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS},
 };
 use sha2::{Digest, Sha256};
+use tokio::sync::Semaphore;
 
-use super::{metrics::Metrics, on_time, roster::Roster, server::AnswersRequests};
-use crate::clock::Clock;
+use super::{metrics::Metrics, roster::Roster, server::AnswersRequests};
+use crate::{clock::Clock, observe::figures::counted};
+
+/// Threads that read crawl directories for whoever asks, however many do.
+pub(super) const READERS: usize = 2;
 
 /// Answers for the crawls of a roster.
 pub(super) struct Port {
@@ -22,6 +26,8 @@ pub(super) struct Port {
     metrics: Arc<Metrics>,
     /// SHA-256 of the token.
     token: Option<[u8; 32]>,
+    /// A permit for each that reads: those who go away do not end what they have begun.
+    readers: Arc<Semaphore>,
 }
 
 /// An answer in text.
@@ -40,7 +46,8 @@ impl Answer {
 impl Port {
     pub(super) fn new(roster: Roster, token: Option<&str>) -> Self {
         let metrics = Arc::new(Metrics::new(roster.clone()));
-        Self { roster, metrics, token: token.map(|token| Sha256::digest(token).into()) }
+        let readers = Arc::new(Semaphore::new(READERS));
+        Self { roster, metrics, token: token.map(|token| Sha256::digest(token).into()), readers }
     }
 
     /// Whether the request may see more than whether all is well.
@@ -51,17 +58,30 @@ impl Port {
         given.is_some_and(|given| <[u8; 32]>::from(Sha256::digest(given)) == *token)
     }
 
+    /// Does what reads files, where others do not wait for it.
+    async fn reading<T: Clone + Send + 'static>(&self, of: &T, work: fn(&T) -> Answer) -> Answer {
+        let (of, readers) = (of.clone(), Arc::clone(&self.readers));
+        let Ok(permit) = readers.acquire_owned().await else {
+            return Answer::plain(StatusCode::SERVICE_UNAVAILABLE, "");
+        };
+        let answered = tokio::task::spawn_blocking(move || {
+            let _permit = permit;
+            work(&of)
+        });
+        answered.await.unwrap_or_else(|_| Answer::plain(StatusCode::INTERNAL_SERVER_ERROR, "this is a bug\n"))
+    }
+
     async fn of(&self, request: &Request<Incoming>) -> Answer {
         if !matches!(*request.method(), Method::GET | Method::HEAD) {
             return Answer::plain(StatusCode::METHOD_NOT_ALLOWED, "only GET and HEAD\n");
         }
         match request.uri().path() {
             "/healthz" => Answer::plain(StatusCode::OK, "ok\n"),
-            "/readyz" => on_a_thread(&self.roster, ready).await,
+            "/readyz" if self.may_see(request) => self.reading(&self.roster, |roster| ready(roster, true)).await,
+            "/readyz" => self.reading(&self.roster, |roster| ready(roster, false)).await,
             _ if !self.may_see(request) => Answer::plain(StatusCode::UNAUTHORIZED, "give the token\n"),
             "/metrics" => {
-                let metrics = Arc::clone(&self.metrics);
-                on_a_thread(&metrics, |metrics| Answer {
+                self.reading(&self.metrics, |metrics| Answer {
                     status: StatusCode::OK,
                     content_type: "text/plain; version=0.0.4; charset=utf-8",
                     text: metrics.text(),
@@ -90,24 +110,17 @@ impl AnswersRequests for Port {
     }
 }
 
-/// Does what reads files, where others do not wait for it.
-async fn on_a_thread<T: Clone + Send + 'static>(of: &T, work: fn(&T) -> Answer) -> Answer {
-    let of = of.clone();
-    let answered = tokio::task::spawn_blocking(move || work(&of)).await;
-    answered.unwrap_or_else(|_| Answer::plain(StatusCode::INTERNAL_SERVER_ERROR, "this is a bug\n"))
-}
-
-/// Whether all crawls are on time, a line each.
-fn ready(roster: &Roster) -> Answer {
+/// Whether all crawls are on time: a line each for whoever may see that, how many for anybody.
+fn ready(roster: &Roster, with_names: bool) -> Answer {
     let now = Clock::start().now();
-    let checked: Vec<_> =
-        roster.all().into_iter().map(|(name, member)| (name, on_time::check(&member.dir, now))).collect();
-    let is_well = checked.iter().all(|(_, checked)| checked.is_well);
-    let status = if is_well { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
-    Answer::plain(
-        status,
-        checked.iter().flat_map(|(name, checked)| [&**name, ": ", &*checked.why, "\n"]).collect::<String>(),
-    )
+    let found: Vec<_> = roster.all().into_iter().map(|(name, entry)| (name, entry.on_time(now))).collect();
+    let faulty = found.iter().filter(|(_, on_time)| !on_time.is_well).count();
+    let status = if faulty == 0 { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    if with_names {
+        let lines = found.iter().flat_map(|(name, on_time)| [&**name, ": ", &*on_time.why, "\n"]);
+        return Answer::plain(status, lines.collect::<String>());
+    }
+    Answer::plain(status, format!("{faulty} of {} late or faulty\n", counted(found.len() as u64, "crawl", "crawls")))
 }
 
 /// What an `Authorization` header gives: a token, or a password that a browser has asked for.

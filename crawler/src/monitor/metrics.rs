@@ -3,52 +3,27 @@
 //! What is counted comes from the crawl directories: it goes on where it was after a restart of the process, and equals what servers saw.
 //! What is now comes from the crawls that run.
 //!
-//! Invariants: labels have few values: crawls, statuses, causes and outcomes, never URLs or hosts; what is counted from all rows is
-//! counted for a hundredth of the time at most.
+//! Invariant: labels have few values: crawls, statuses, causes and outcomes, never URLs or hosts.
 
 use std::{
-    collections::HashMap,
-    path::Path,
+    collections::BTreeMap,
     sync::{Arc, Mutex, PoisonError},
-    time::{Duration, Instant},
 };
 
 use prometheus::{GaugeVec, IntCounterVec, Opts, Registry, TextEncoder, core::Collector};
-use serde_json::Value;
 
 use super::{
-    on_time,
+    readings::{CrawlRead, Readings},
     roster::{Roster, RosterEntry},
-    state_file,
 };
 use crate::{
-    clock::Clock,
-    observe::{process, summary},
-    schedule::WatchPhase,
-    session::directory,
-    store::{Counters, ReadSide},
+    clock::Clock, engine::Progress, observe::process, schedule::WatchPhase, session::directory, store::Counters,
 };
-
-/// The share of the time that the costly figures may take: one part in so many.
-const SHARE: u32 = 100;
-
-/// They are not taken more often than that.
-const LEAST: Duration = Duration::from_secs(1);
 
 /// What makes the metrics of a roster.
 pub(super) struct Metrics {
     roster: Roster,
-    /// What was read of the last sequence of each crawl, and until when that is good.
-    read: Mutex<HashMap<Arc<str>, (SequenceRead, Instant)>>,
-}
-
-/// What is read of the last sequence of a crawl.
-#[derive(Clone)]
-struct SequenceRead {
-    /// As `status --json` has it.
-    document: Arc<Value>,
-    unhealthy_hosts: u64,
-    changes: u64,
+    readings: Mutex<Readings>,
 }
 
 /// The metrics of one scrape.
@@ -56,13 +31,6 @@ struct Sheet(Registry);
 
 /// The one label of all: the crawl.
 const CRAWL: &str = "crawl";
-
-impl SequenceRead {
-    /// A figure of the document; `None` where it is null.
-    fn at(&self, pointer: &str) -> Option<f64> {
-        self.document.pointer(pointer)?.as_f64()
-    }
-}
 
 /// What became of pages, and where the document says how many.
 const OUTCOMES: [(&str, &str); 8] = [
@@ -80,19 +48,28 @@ const FRESHNESS: [(&str, &str); 2] =
     [("expected", "/revisit/freshness/expected"), ("measured", "/revisit/freshness/measured")];
 
 /// Gauges of the URL cache, with their help and their place in the document.
-const CACHE: [(&str, &str, &str); 7] = [
-    ("webloom_cache_items", "URLs in the URL cache.", "/cache/items"),
+const CACHE: [(&str, &str, &str); 4] = [
     ("webloom_cache_fill_ratio", "Share of the bits of the URL cache that are set.", "/cache/fill"),
     ("webloom_cache_expected_rate", "False-positive rate that is expected of the URL cache.", "/cache/expected_rate"),
-    ("webloom_expected_lost_urls", "URLs that the cache is expected to have lost.", "/cache/expected_lost"),
-    ("webloom_budget_lost_urls", "URLs that it may lose.", "/cache/budget_lost"),
     ("webloom_audited_lost_urls", "URLs that the audit saw lost, and let in.", "/cache/audit/rescued"),
     ("webloom_swept_lost_urls", "URLs that the sweep found lost.", "/cache/sweep/lost"),
 ];
 
+/// A counter, its help, and how much it is.
+type CounterRow = (&'static str, &'static str, fn(&Counters) -> u64);
+
+const COUNTERS: [CounterRow; 6] = [
+    ("webloom_requests_total", "Requests sent, robots.txt included.", |sums| sums.requests),
+    ("webloom_received_bytes_total", "Bytes of bodies received, as sent.", |sums| sums.bytes_in),
+    ("webloom_stored_pages_total", "Pages stored.", |sums| sums.stored + sums.stored_again),
+    ("webloom_candidate_urls_total", "URLs proposed to admission.", |sums| sums.candidates),
+    ("webloom_duplicate_urls_total", "URLs that the URL cache had seen.", |sums| sums.duplicate),
+    ("webloom_cache_rebuilds_total", "Times the URL cache was rebuilt.", |sums| sums.rebuilds),
+];
+
 impl Metrics {
     pub(super) fn new(roster: Roster) -> Self {
-        Self { roster, read: Mutex::default() }
+        Self { roster, readings: Mutex::default() }
     }
 
     /// All of them.
@@ -100,46 +77,16 @@ impl Metrics {
         let sheet = Sheet(Registry::new());
         let crawls = self.roster.all();
         sheet.of_process();
-        sheet.of_standings(&crawls);
-        sheet.of_figures(&crawls);
-        let counted: Vec<_> =
-            crawls.iter().filter_map(|(name, member)| Some((&**name, totals(&member.dir)?))).collect();
-        sheet.of_counters(&counted);
-        let read = |(name, entry): &'_ (Arc<str>, RosterEntry)| {
-            Some((Arc::clone(name), self.last_sequence(name, &entry.dir)?))
-        };
-        sheet.of_last_sequences(&crawls.iter().filter_map(read).collect::<Vec<_>>());
+        sheet.of_states(&crawls);
+        let read = self.readings.lock().unwrap_or_else(PoisonError::into_inner).read(&crawls);
+        sheet.of_figures(&read);
+        sheet.of_counters(&read);
+        sheet.of_last_sequences(&read);
         sheet.of_files(&crawls);
         let mut families = sheet.0.gather();
         families.extend(self.roster.timings().map(Collector::collect).into_iter().flatten());
         TextEncoder::new().encode_to_string(&families).unwrap_or_default()
     }
-
-    /// The last sequence of a crawl, as it is or was a while ago: for that, all rows are counted.
-    fn last_sequence(&self, name: &Arc<str>, dir: &Path) -> Option<SequenceRead> {
-        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((last, until)) = read.get(name)
-            && Instant::now() < *until
-        {
-            return Some(last.clone());
-        }
-        let began = Instant::now();
-        let summary = directory::summary(dir).ok()?;
-        let last = SequenceRead {
-            document: Arc::new(summary::document(&summary)),
-            unhealthy_hosts: summary.unhealthy_hosts,
-            changes: summary.reported,
-        };
-        let ended = Instant::now();
-        let until = ended + (ended.duration_since(began) * SHARE).max(LEAST);
-        read.insert(Arc::clone(name), (last.clone(), until));
-        Some(last)
-    }
-}
-
-/// What a crawl has counted in all its sequences.
-fn totals(dir: &Path) -> Option<Counters> {
-    directory::records(dir).ok()?.totals().ok()
 }
 
 impl Sheet {
@@ -196,13 +143,12 @@ impl Sheet {
         self.level("process_max_fds", "File descriptors that the process may have.", bytes(process::most_open_files()));
     }
 
-    fn of_standings(&self, crawls: &[(Arc<str>, RosterEntry)]) {
+    fn of_states(&self, crawls: &[(Arc<str>, RosterEntry)]) {
         let now = Clock::start().now();
-        let checked = crawls.iter().map(|(name, member)| (&**name, on_time::check(&member.dir, now)));
-        let on_time = checked.map(|(name, checked)| (name, String::new(), f64::from(checked.is_well)));
+        let on_time =
+            crawls.iter().map(|(name, entry)| (&**name, String::new(), f64::from(entry.on_time(now).is_well)));
         self.gauge("webloom_on_time", "1 if no sequence and no page is late, else 0.", None, on_time);
-        let states: Vec<_> =
-            crawls.iter().filter_map(|(name, member)| Some((&**name, state_file::read(&member.dir).ok()??))).collect();
+        let states: Vec<_> = crawls.iter().filter_map(|(name, entry)| Some((&**name, entry.state.as_ref()?))).collect();
         let seconds = |moment: crate::time::Moment| moment.millis() as f64 / 1000.0;
         let due = states.iter().filter_map(|(name, state)| match state.phase {
             WatchPhase::Due(due) => Some((*name, String::new(), seconds(due))),
@@ -220,76 +166,36 @@ impl Sheet {
         self.gauge("webloom_lag_seconds", "For how long a sequence has been due and has not begun.", None, lag);
     }
 
-    fn of_figures(&self, crawls: &[(Arc<str>, RosterEntry)]) {
-        let figures: Vec<_> = crawls
-            .iter()
-            .filter_map(|(name, member)| Some((&**name, member.figures.as_ref()?.borrow().clone())))
-            .collect();
-        let urls = figures.iter().flat_map(|(name, now)| {
+    fn of_figures(&self, crawls: &[CrawlRead]) {
+        let figures = crawls.iter().filter_map(|read| Some((&*read.name, read.figures.as_ref()?)));
+        let urls = figures.flat_map(|(name, now)| {
             let done = now.admitted.saturating_sub(now.queued + now.in_flight);
             [("queued", now.queued), ("in_flight", now.in_flight), ("done", done)]
-                .map(|(state, urls)| (*name, state.to_owned(), urls as f64))
+                .map(|(state, urls)| (name, state.to_owned(), urls as f64))
         });
         self.gauge("webloom_urls", "URLs of the last sequence, by state.", Some("state"), urls);
     }
 
-    fn of_counters(&self, crawls: &[(&str, Counters)]) {
-        let plain = |of: fn(&Counters) -> u64| crawls.iter().map(move |(name, sums)| (*name, String::new(), of(sums)));
-        self.counter(
-            "webloom_requests_total",
-            "Requests sent, robots.txt included.",
-            None,
-            plain(|sums| sums.requests),
-        );
-        self.counter(
-            "webloom_received_bytes_total",
-            "Bytes of bodies received, as sent.",
-            None,
-            plain(|sums| sums.bytes_in),
-        );
-        self.counter(
-            "webloom_stored_pages_total",
-            "Pages stored.",
-            None,
-            plain(|sums| sums.stored + sums.stored_again),
-        );
-        self.counter(
-            "webloom_candidate_urls_total",
-            "URLs proposed to admission.",
-            None,
-            plain(|sums| sums.candidates),
-        );
-        self.counter(
-            "webloom_duplicate_urls_total",
-            "URLs that the URL cache had seen.",
-            None,
-            plain(|sums| sums.duplicate),
-        );
-        self.counter(
-            "webloom_cache_rebuilds_total",
-            "Times the URL cache was rebuilt.",
-            None,
-            plain(|sums| sums.rebuilds),
-        );
-        let statuses = crawls
-            .iter()
-            .flat_map(|(name, sums)| sums.by_status.iter().map(|(status, count)| (*name, status.to_string(), *count)));
+    fn of_counters(&self, crawls: &[CrawlRead]) {
+        let all = || crawls.iter().map(|read| (&*read.name, &read.counters));
+        for (name, help, of) in COUNTERS {
+            self.counter(name, help, None, all().map(|(name, sums)| (name, String::new(), of(sums))));
+        }
+        let statuses = all().flat_map(|(name, sums)| {
+            sums.by_status.iter().map(move |(status, count)| (name, status.to_string(), *count))
+        });
         self.counter("webloom_responses_total", "Responses, by status.", Some("status"), statuses);
-        let errors =
-            crawls.iter().flat_map(|(name, sums)| sums.errors.iter().map(|(why, count)| (*name, why.clone(), *count)));
-        self.counter("webloom_request_errors_total", "Requests without a response, by cause.", Some("cause"), errors);
-        let refused =
-            crawls.iter().flat_map(|(name, sums)| sums.refused.iter().map(|(why, count)| (*name, why.clone(), *count)));
-        self.counter(
-            "webloom_refused_urls_total",
-            "URLs that do not belong to the crawl, by reason.",
-            Some("reason"),
-            refused,
-        );
+        let each = |of: fn(&Counters) -> &BTreeMap<String, u64>| {
+            all().flat_map(move |(name, sums)| of(sums).iter().map(move |(why, count)| (name, why.clone(), *count)))
+        };
+        let errors = "Requests without a response, by cause.";
+        self.counter("webloom_request_errors_total", errors, Some("cause"), each(|sums| &sums.errors));
+        let refused = "URLs that do not belong to the crawl, by reason.";
+        self.counter("webloom_refused_urls_total", refused, Some("reason"), each(|sums| &sums.refused));
     }
 
-    fn of_last_sequences(&self, crawls: &[(Arc<str>, SequenceRead)]) {
-        let all = || crawls.iter().map(|(name, read)| (&**name, read));
+    fn of_last_sequences(&self, crawls: &[CrawlRead]) {
+        let all = || crawls.iter().filter_map(|read| Some((&*read.name, read.last.as_ref()?)));
         let at = |pointer: &'static str| {
             all().filter_map(move |(name, read)| read.at(pointer).map(|figure| (name, String::new(), figure)))
         };
@@ -307,6 +213,20 @@ impl Sheet {
         self.gauge("webloom_unhealthy_hosts", "Hosts that do not answer as they should.", None, hosts);
         let changes = all().map(|(name, read)| (name, String::new(), read.changes as f64));
         self.gauge("webloom_changes", "Changes that the last sequence reported.", None, changes);
+        // While it runs, the crawl knows more than its directory.
+        let now = |of: fn(&Progress) -> f64, pointer: &'static str| {
+            let level = move |read: &CrawlRead| {
+                read.figures.as_ref().map(of).or_else(|| read.last.as_ref().and_then(|last| last.at(pointer)))
+            };
+            crawls.iter().filter_map(move |read| Some((&*read.name, String::new(), level(read)?)))
+        };
+        let items = now(|figures| figures.cache_items as f64, "/cache/items");
+        self.gauge("webloom_cache_items", "URLs in the URL cache.", None, items);
+        let expected = now(|figures| figures.expected_lost, "/cache/expected_lost");
+        let help = "URLs that the cache is expected to have lost.";
+        self.gauge("webloom_expected_lost_urls", help, None, expected);
+        let budget = all().filter_map(|(name, read)| Some((name, String::new(), read.budget_lost?)));
+        self.gauge("webloom_budget_lost_urls", "URLs that it may lose.", None, budget);
         for (name, help, pointer) in CACHE {
             self.gauge(name, help, None, at(pointer));
         }

@@ -8,7 +8,8 @@
 
 mod answers;
 mod metrics;
-pub(crate) mod on_time;
+mod on_time;
+mod readings;
 mod roster;
 mod server;
 pub(crate) mod state_file;
@@ -20,6 +21,7 @@ use std::{
 };
 
 pub(crate) use self::{
+    on_time::OnTime,
     roster::{Roster, Seat},
     timings::Timed,
 };
@@ -33,15 +35,18 @@ const TOKEN: &str = "WEBLOOM_LISTEN_TOKEN";
 /// The crawls of this process; whoever asks at the address sees them, if one is given.
 ///
 /// # Errors
-/// When others could reach the port and there is no token, or nothing can listen there.
-pub(crate) fn listen(address: Option<SocketAddr>) -> Result<Roster, CommandFailure> {
-    let Some(address) = address else { return Ok(Roster::default()) };
-    let token = std::env::var(TOKEN).ok().filter(|token| !token.is_empty());
+/// When others could reach the port and there is no token, the token is none, or nothing can listen there.
+pub(crate) fn listen(address: Option<&str>) -> Result<Roster, CommandFailure> {
+    let Some(address) = address.filter(|address| !address.is_empty()) else { return Ok(Roster::default()) };
+    let refused = |why: &str| CommandFailure::Usage(format!("--listen {address}: {why}"));
+    let address: SocketAddr =
+        address.parse().map_err(|_| refused("give an address and a port, such as 127.0.0.1:9464"))?;
+    let token = token()?;
     if token.is_none() && !address.ip().is_loopback() {
         let why = "other machines could reach it: set a secret of your choice in";
-        return Err(CommandFailure::Usage(format!("--listen {address}: {why} {TOKEN}, or listen at 127.0.0.1")));
+        return Err(refused(&format!("{why} {TOKEN}, or listen at 127.0.0.1")));
     }
-    let cannot = |error: std::io::Error| CommandFailure::Usage(format!("--listen {address}: {error}"));
+    let cannot = |error: std::io::Error| refused(&error.to_string());
     let listener = TcpListener::bind(address).map_err(cannot)?;
     listener.set_nonblocking(true).map_err(cannot)?;
     let roster = Roster::watched();
@@ -49,6 +54,16 @@ pub(crate) fn listen(address: Option<SocketAddr>) -> Result<Roster, CommandFailu
     // A thread of its own: it answers also while the crawl reads a large table, or hangs.
     std::thread::Builder::new().name("port".to_owned()).spawn(|| answer(listener, port)).map_err(cannot)?;
     Ok(roster)
+}
+
+/// The token, if one is set.
+fn token() -> Result<Option<String>, CommandFailure> {
+    let Some(token) = std::env::var_os(TOKEN).filter(|token| !token.is_empty()) else { return Ok(None) };
+    let token = token.into_string().ok().filter(|token| token.bytes().all(|byte| byte.is_ascii_graphic()));
+    // A header can hold no other.
+    token
+        .map(Some)
+        .ok_or_else(|| CommandFailure::Usage(format!("{TOKEN}: give visible characters of ASCII, without spaces")))
 }
 
 /// Answers until the process ends.

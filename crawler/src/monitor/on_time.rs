@@ -2,10 +2,7 @@
 //!
 //! Does not know: when a sequence or a page is due (the watch writes that down), and who asks.
 
-use std::{
-    fmt,
-    path::{Path, PathBuf},
-};
+use std::path::Path;
 
 use super::state_file;
 use crate::{
@@ -20,33 +17,33 @@ use crate::{
     time::Moment,
 };
 
-/// What was found of a crawl.
-#[derive(Debug)]
+/// Whether a crawl is on time.
+#[derive(Debug, Clone)]
 pub(crate) struct OnTime {
-    pub(crate) dir: PathBuf,
     /// Whether nothing is late.
     pub(crate) is_well: bool,
     /// What it does, or what is wrong.
     pub(crate) why: String,
 }
 
-impl fmt::Display for OnTime {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.dir.display(), self.why)
+impl OnTime {
+    /// Whether the crawl of a directory is, by what the watch has written there.
+    pub(crate) fn of_directory(dir: &Path, now: Moment) -> Self {
+        let of = |is_well, why| Self { is_well, why };
+        match state_file::read(dir) {
+            Err(why) => of(false, why),
+            Ok(None) if CrawlDirectory::exists(dir) => of(true, "is not watched".to_owned()),
+            Ok(None) => of(false, "holds no crawl".to_owned()),
+            Ok(Some(state)) => Self::of(dir, &state, now),
+        }
     }
-}
 
-/// Whether the crawl of a directory is on time.
-pub(crate) fn check(dir: &Path, now: Moment) -> OnTime {
-    let checked = |is_well, why| OnTime { dir: dir.to_owned(), is_well, why };
-    match state_file::read(dir) {
-        Err(why) => checked(false, why),
-        Ok(None) if CrawlDirectory::exists(dir) => checked(true, "is not watched".to_owned()),
-        Ok(None) => checked(false, "holds no crawl".to_owned()),
-        Ok(Some(state)) => match problem(dir, &state, now) {
-            Some(why) => checked(false, why),
-            None => checked(true, phase(state.phase)),
-        },
+    /// Whether a crawl in this state is.
+    pub(super) fn of(dir: &Path, state: &WatchState, now: Moment) -> Self {
+        match problem(dir, state, now) {
+            Some(why) => Self { is_well: false, why },
+            None => Self { is_well: true, why: phase(state.phase) },
+        }
     }
 }
 

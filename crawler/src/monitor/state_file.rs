@@ -2,7 +2,7 @@
 //!
 //! It is a file of its own: it can be read whatever has become of the database and of the process.
 
-use std::{fs, io::ErrorKind, path::Path, str::FromStr, time::Duration};
+use std::{fs, io::ErrorKind, path::Path, str::FromStr};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -22,8 +22,8 @@ struct Written {
     state: Word,
     /// Since when a sequence has been running, or when the next one is due.
     at: Option<String>,
-    /// From one start to the next, in milliseconds.
-    interval_ms: u64,
+    /// From when on that is late.
+    late_after: Option<String>,
     /// What keeps it from going on.
     fault: Option<String>,
 }
@@ -47,8 +47,7 @@ pub(crate) fn text(state: &WatchState) -> String {
         WatchPhase::Paused => (Word::Paused, None),
         WatchPhase::Done => (Word::Done, None),
     };
-    let interval_ms = u64::try_from(state.interval.as_millis()).unwrap_or(u64::MAX);
-    let written = Written { state: word, at, interval_ms, fault: state.fault.clone() };
+    let written = Written { state: word, at, late_after: state.late_after.and_then(shown), fault: state.fault.clone() };
     serde_json::to_string(&written).unwrap_or_default() + "\n"
 }
 
@@ -64,19 +63,27 @@ pub(super) fn read(dir: &Path) -> Result<Option<WatchState>, String> {
     }
 }
 
+fn moment(text: &str) -> Option<Moment> {
+    let at = Timestamp::from_str(text).ok()?;
+    u64::try_from(at.as_millisecond()).ok().map(Moment::from_millis)
+}
+
 fn parse(text: &str) -> Option<WatchState> {
-    let Written { state, at, interval_ms, fault } = serde_json::from_str(text).ok()?;
-    let at = || {
-        let at = Timestamp::from_str(at.as_deref()?).ok()?;
-        u64::try_from(at.as_millisecond()).ok().map(Moment::from_millis)
-    };
+    let Written { state, at, late_after, fault } = serde_json::from_str(text).ok()?;
+    let late_after = late_after.as_deref().map(moment);
+    let at = || at.as_deref().and_then(moment);
     let phase = match state {
         Word::Waiting => WatchPhase::Due(at()?),
         Word::Running => WatchPhase::Running(at()?),
         Word::Paused => WatchPhase::Paused,
         Word::Done => WatchPhase::Done,
     };
-    Some(WatchState { interval: Duration::from_millis(interval_ms), phase, fault })
+    // One that is not understood is no reason to be never late.
+    let late_after = match late_after {
+        Some(late_after) => Some(late_after?),
+        None => None,
+    };
+    Some(WatchState { phase, late_after, fault })
 }
 
 #[cfg(test)]
@@ -88,7 +95,7 @@ mod tests {
         let at = Moment::from_millis(1_767_225_600_500);
         for phase in [WatchPhase::Due(at), WatchPhase::Running(at), WatchPhase::Paused, WatchPhase::Done] {
             for fault in [None, Some("why \"so\"\n".to_owned())] {
-                let state = WatchState { interval: Duration::from_millis(1500), phase, fault };
+                let state = WatchState { phase, late_after: fault.as_ref().map(|_| at), fault };
                 let text = text(&state);
                 assert_eq!(parse(&text), Some(state), "{text}");
                 assert_eq!(text.lines().count(), 1);
@@ -100,8 +107,7 @@ mod tests {
     fn what_is_not_understood_is_said() {
         let folder = tempfile::tempdir().unwrap();
         assert_eq!(read(folder.path()), Ok(None));
-        for text in ["", "{}", "{\"state\":\"waiting\",\"interval_ms\":1}", "{\"state\":\"asleep\",\"interval_ms\":1}"]
-        {
+        for text in ["", "{}", "{\"state\":\"waiting\"}", "{\"state\":\"paused\",\"late_after\":\"soon\"}"] {
             fs::write(folder.path().join(NAME), text).unwrap();
             assert!(read(folder.path()).is_err_and(|why| why.contains("not understood")), "{text}");
         }

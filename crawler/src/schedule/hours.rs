@@ -1,5 +1,7 @@
 //! [`Hours`]: the parts of the week in which requests are made.
 
+use std::time::Duration;
+
 use super::{Window, Zone, window::Opening};
 use crate::time::Moment;
 
@@ -47,6 +49,22 @@ impl Hours {
     }
 }
 
+impl Hours {
+    /// When so much time has passed in which requests are made. Where none is ever made again, the rest counts as if some were.
+    pub fn after(&self, from: Moment, mut time: Duration) -> Moment {
+        let mut now = from;
+        loop {
+            let Spell { is_open, until: Some(until) } = self.at(now) else { return now + time };
+            let open = if is_open { until.since(now) } else { Duration::ZERO };
+            if open >= time || until <= now {
+                return now + time;
+            }
+            time -= open;
+            now = until;
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -72,5 +90,21 @@ mod tests {
         // 1 January 1970 was a Thursday.
         assert_eq!(at(&["sat 08:00-12:00", "fri 20:00-21:00"], 1), (false, Some(24 + 20)));
         assert_eq!(at(&["sat 08:00-12:00"], 1), (false, Some(48 + 8)));
+    }
+
+    #[test]
+    fn only_the_time_in_which_requests_are_made_counts() {
+        let hours = |windows: &[&str]| {
+            let windows = windows.iter().map(|window| Window::parse(window).unwrap()).collect();
+            Hours::new(windows, Zone::parse("UTC").unwrap())
+        };
+        let at = |hour: u64| Moment::from_millis(hour * 3_600_000);
+        let after = |windows: &[&str], from, time| {
+            hours(windows).after(at(from), Duration::from_hours(time)).millis() / 3_600_000
+        };
+        assert_eq!(after(&[], 5, 12), 17);
+        assert_eq!(after(&["22:00-06:00"], 5, 12), 48 + 1, "an hour, eight of the next night, and three");
+        assert_eq!(after(&["22:00-06:00"], 12, 1), 23);
+        assert_eq!(after(&["22:00-06:00"], 12, 8), 24 + 6);
     }
 }

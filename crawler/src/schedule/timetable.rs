@@ -67,9 +67,11 @@ impl Schedule {
         self.within_windows(self.rhythm.next_after(from, &self.zone, self.place))
     }
 
-    /// The time from a start at this moment to the next one of the rhythm.
+    /// From one start to the next, at this moment: the mean of two gaps, for the one around it may be cut short.
     pub fn interval(&self, at: Moment) -> Duration {
-        self.rhythm.interval(at, &self.zone)
+        let next = |from| self.rhythm.next_after(from, &self.zone, None);
+        let first = next(at);
+        next(next(first)).since(first) / 2
     }
 
     /// Whether starts of the rhythm after the one at `from` have come and gone by `now`: then the moment that the next one is counted from,
@@ -98,7 +100,7 @@ impl Schedule {
         if from <= now {
             return from;
         }
-        let is_small = || from.since(now) * 2 <= self.interval(from);
+        let is_small = || from.since(now) * 2 <= self.rhythm.interval(from, &self.zone);
         if matches!(self.rhythm, Rhythm::Cron(_)) && is_small() { from } else { now }
     }
 
@@ -116,7 +118,7 @@ impl Schedule {
     /// Where in a window those starts come that are held back to it.
     fn placed(&self, opening: Opening) -> Moment {
         let Some(place) = self.place else { return opening.opens };
-        let interval = self.interval(opening.opens);
+        let interval = self.rhythm.interval(opening.opens, &self.zone);
         opening.opens + share(interval.min(opening.closes.since(opening.opens)), place)
     }
 }

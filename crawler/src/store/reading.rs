@@ -1,6 +1,6 @@
 //! [`ReadSide`]: what commands read of a crawl.
 
-use std::time::Duration;
+use std::{path::Path, time::Duration};
 
 use super::{
     AreaRow, ChangeLine, ContentTypes, Counters, LinkLine, LinkQuery, LinksRead, PageFilter, PageLine, PendingChange,
@@ -16,11 +16,11 @@ pub trait ReadSide {
     /// [`ReadError`] when the records cannot be read.
     fn summary(&self) -> Result<Option<StoredSummary>, ReadError>;
 
-    /// What all sequences have counted.
+    /// What sequences from this one on have counted, with their numbers.
     ///
     /// # Errors
     /// [`ReadError`] when the records cannot be read.
-    fn totals(&self) -> Result<Counters, ReadError>;
+    fn counters(&self, from: u32) -> Result<Vec<(u32, Counters)>, ReadError>;
 
     /// What the last sequences lost, so many at most, the last one first.
     ///
@@ -120,6 +120,12 @@ pub trait ReadSide {
     /// # Errors
     /// [`ReadError`] when the records cannot be read.
     fn kept_texts(&self, each: impl FnMut(KeptTexts)) -> Result<(), ReadError>;
+
+    /// Writes the database as it is at one moment into an empty file.
+    ///
+    /// # Errors
+    /// [`ReadError`] when the records cannot be read, or the file not be written.
+    fn backup(&self, file: &Path) -> Result<(), ReadError>;
 
     /// Checks every invariant from rows alone.
     ///

@@ -10,6 +10,7 @@ mod changes;
 mod clocks;
 mod compared;
 mod demo;
+
 mod depths;
 mod descriptors;
 mod dry_run;

@@ -5,6 +5,7 @@ use std::{
     fs,
     io::{Read, Write},
     net::{SocketAddr, TcpListener, TcpStream},
+    os::unix::fs::{MetadataExt, PermissionsExt},
     path::Path,
     process::{Command, Stdio},
     thread,
@@ -14,22 +15,22 @@ use std::{
 use rustix::process::Signal;
 use webloom_tests::{
     server::Reply,
-    webloom::{Run, Webloom, assert_clean},
+    webloom::{Run, Webloom, assert_clean, pages},
 };
 
 use crate::{Folder, chain, serve, star};
 
 /// An address at which nothing listens.
-fn free() -> SocketAddr {
+pub(crate) fn free() -> SocketAddr {
     TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a free port")
 }
 
 /// An answer of the port.
 #[derive(Debug)]
-struct Answer {
-    status: u16,
+pub(crate) struct Answer {
+    pub(crate) status: u16,
     head: String,
-    text: String,
+    pub(crate) text: String,
 }
 
 /// Sends lines to the port, and reads what comes until it closes the connection.
@@ -45,7 +46,7 @@ fn send(port: SocketAddr, request: &str) -> Answer {
     Answer { status, head: head.to_owned(), text: text.to_owned() }
 }
 
-fn get(port: SocketAddr, path: &str, headers: &str) -> Answer {
+pub(crate) fn get(port: SocketAddr, path: &str, headers: &str) -> Answer {
     send(port, &format!("GET {path} HTTP/1.1\r\nhost: {port}\r\n{headers}\r\n"))
 }
 
@@ -65,7 +66,7 @@ fn healthcheck(dir: &Path) -> Run {
 }
 
 /// Until this is so.
-fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+pub(crate) fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     let began = Instant::now();
     while !is_so() {
         assert!(began.elapsed() < Duration::from_secs(20), "{what}");
@@ -160,15 +161,85 @@ fn a_job_that_is_wrong_is_named_and_the_others_are_on_time() {
     until("it is said", || get(port, "/readyz", "").status == 503);
     let answer = get(port, "/readyz", "");
     assert!(answer.text.contains("b: the new jobs have a fault: ") && answer.text.contains("soon"), "{answer:?}");
+    assert!(answer.text.contains("a: on time"), "{answer:?}");
     let before = server.log().len();
     until("the other one goes on", || server.log().len() > before + 3);
-    assert_eq!(healthcheck(&folder.0.path().join("b")).code, Some(1));
+    assert_eq!(["a", "b"].map(|name| healthcheck(&folder.0.path().join(name)).code), [Some(0), Some(1)]);
     fs::write(&file, job("a", "1s")).unwrap();
     running.signal(Signal::HUP);
     until("it is mended", || get(port, "/readyz", "").status == 200);
     assert!(!get(port, "/readyz", "").text.contains("b: "), "it is no longer in the file");
     running.signal(Signal::TERM);
     running.wait().expect(143);
+}
+
+#[test]
+fn a_job_that_cannot_be_run_is_seen_at_once() {
+    let (server, folder) = (serve(star(2)), Folder::new());
+    let port = free();
+    let [well, foreign] = ["well", "foreign"].map(|name| folder.0.path().join(name));
+    Webloom::new(["crawl", "-q", &serve(star(1)).url("/"), "-d"]).args([&foreign]).run().expect(0);
+    let job = |name: &str, dir: &Path| {
+        format!("[job.{name}]\ndir = {dir:?}\nstarts = [{:?}]\nsettings.schedule.every = \"1h\"\n", server.url("/"))
+    };
+    let file = folder.0.path().join("jobs.toml");
+    fs::write(&file, job("well", &well) + &job("foreign", &foreign)).unwrap();
+    let running = Webloom::new(["watch", "-q", "--listen", &port.to_string(), "--jobs"]).args([&file]).spawn();
+    until("it is seen", || get_if_it_listens(port, "/readyz").is_some_and(|answer| answer.status == 503));
+    until("the other one is well", || get(port, "/readyz", "").text.contains("well: on time"));
+    let answer = get(port, "/readyz", "");
+    assert!(answer.text.contains("foreign: ") && answer.text.contains("holds the crawl of"), "{answer:?}");
+    fs::write(&file, job("well", &well)).unwrap();
+    running.signal(Signal::HUP);
+    until("it has left", || get(port, "/readyz", "").status == 200);
+    running.signal(Signal::TERM);
+    running.wait().expect(143);
+}
+
+#[test]
+fn a_crawl_that_is_paused_before_it_has_begun_says_so_and_a_list_on_stdin_is_read_once() {
+    let (server, folder) = (serve(star(2)), Folder::new());
+    let dir = folder.crawl();
+    let paused = Webloom::new(["watch", "-q", &server.url("/"), "--every", "1s", "-d"]).args([&dir]);
+    let running = paused.env("WEBLOOM_SCHEDULE_PAUSE", "on").spawn();
+    until("it is paused", || healthcheck(&dir).stdout.contains(": paused"));
+    assert_eq!(healthcheck(&dir).code, Some(0));
+    running.signal(Signal::TERM);
+    running.wait().expect(143);
+    let listed = folder.0.path().join("listed");
+    let watch = Webloom::new(["watch", "-", "-q", "--every", "1s", "--runs", "1", "-d"]).args([&listed]);
+    watch.run_with(&server.url("/")).expect(0);
+    assert_clean(&listed);
+}
+
+#[test]
+fn whoever_looks_takes_no_lock_away() {
+    let (server, folder) = (serve(star(2)), Folder::new());
+    let (dir, port) = (folder.crawl(), free());
+    let arguments = ["--every", "1h", "--listen", &port.to_string(), "-d"].map(str::to_owned);
+    let running = Webloom::new(["watch", "-q", &server.url("/")]).args(arguments).args([&dir]).spawn();
+    until("it waits", || {
+        get_if_it_listens(port, "/readyz").is_some_and(|answer| answer.text.contains("the next sequence"))
+    });
+    let locks = || {
+        let pid = format!(" {} ", running.id());
+        let locks = fs::read_to_string("/proc/locks").unwrap();
+        let inode = |name: &str| format!(":{} ", fs::metadata(dir.join(name)).unwrap().ino());
+        let files = ["webloom.sqlite", "webloom.sqlite-shm"].map(inode);
+        let of = |file: &String| locks.lines().filter(|line| line.contains(&pid) && line.contains(&**file)).count();
+        [of(&files[0]), of(&files[1])]
+    };
+    let before = locks();
+    assert!(before.iter().all(|locks| *locks > 0), "{before:?}");
+    for _ in 0..30 {
+        assert_eq!((get(port, "/readyz", "").status, get(port, "/metrics", "").status), (200, 200));
+        assert_eq!(locks(), before);
+        healthcheck(&dir).expect(0);
+        Webloom::new(["status"]).args([&dir]).run().expect(0);
+    }
+    running.signal(Signal::TERM);
+    running.wait().expect(143);
+    assert_clean(&dir);
 }
 
 #[test]
@@ -237,12 +308,22 @@ fn only_who_has_the_token_sees_more_than_whether_all_is_well() {
     let used = crawl(&taken.local_addr().unwrap().to_string()).run().expect(2);
     assert!(used.stderr.contains("in use") && server.log().is_empty(), "{}", used.stderr);
     crawl("9464").run().expect(2);
+    for token in ["two words", "\u{fc}", "line\n"] {
+        let refused = crawl("127.0.0.1:0").env("WEBLOOM_LISTEN_TOKEN", token).run().expect(2);
+        assert!(refused.stderr.contains("visible characters") && !refused.stderr.contains(token), "{}", refused.stderr);
+    }
+    Webloom::new(["crawl", "-q", &url, "--max-pages", "1", "-d"])
+        .args([folder.0.path().join("other")])
+        .env("WEBLOOM_LISTEN", "")
+        .run()
+        .expect(0);
 
     let port = free();
     let running = crawl(&format!("0.0.0.0:{}", port.port())).env("WEBLOOM_LISTEN_TOKEN", "s3cr3t").spawn();
     until("it listens", || TcpStream::connect(port).is_ok());
     assert_eq!(get(port, "/healthz", "").status, 200);
-    assert_eq!(get(port, "/readyz", "").status, 200);
+    let ready = get(port, "/readyz", "");
+    assert_eq!((ready.status, &*ready.text), (200, "0 of 1 crawl late or faulty\n"));
     // What a browser sends: any name, and the token as its password.
     for (headers, status) in [
         ("", 401),
@@ -297,8 +378,15 @@ fn hostile_clients_find_nothing_and_keep_nobody_away() {
     let began = Instant::now();
     assert_eq!(get(port, "/readyz", "").status, 200);
     assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
-    let open = fs::read_dir(format!("/proc/{}/fd", running.id())).unwrap().count();
-    assert!(open < 150, "{open} files are open");
+    drop(idle);
+    // Those who go away at once leave no work behind that piles up.
+    for _ in 0..1000 {
+        let mut stream = TcpStream::connect(port).unwrap();
+        stream.write_all(b"GET /readyz HTTP/1.1\r\nhost: localhost\r\n\r\n").unwrap();
+    }
+    let count = |what: &str| fs::read_dir(format!("/proc/{}/{what}", running.id())).unwrap().count();
+    let (open, threads) = (count("fd"), count("task"));
+    assert!(open < 150 && threads < 20, "{open} files are open, and there are {threads} threads");
     running.signal(Signal::TERM);
     running.wait().expect(143);
     assert_clean(&folder.crawl());
@@ -313,4 +401,32 @@ fn hostile(port: SocketAddr, request: &str) -> Option<u16> {
     // A reset says no more than the end does.
     let _ = stream.read_to_end(&mut answer);
     String::from_utf8_lossy(&answer).split(' ').nth(1)?.parse().ok()
+}
+
+#[test]
+fn a_backup_is_whole_while_the_crawl_runs_and_the_crawl_goes_on_from_it() {
+    let (server, folder) = (serve(chain(60)), Folder::new());
+    let running =
+        Webloom::new(["crawl", "-q", &server.url("/"), "--delay", "50ms", "-d"]).args([folder.crawl()]).spawn();
+    until("it has some pages", || server.log().len() > 10);
+    let copy = folder.0.path().join("copy.sqlite");
+    let backup = |file: &Path| Webloom::new(["backup"]).args([&folder.crawl(), file]).run();
+    backup(&copy).expect(0);
+    assert!(backup(&copy).expect(2).stderr.contains("exists"));
+    let nowhere = backup(&folder.0.path().join("no/where")).expect(1);
+    assert!(nowhere.stderr.contains("cannot write the copy"), "{}", nowhere.stderr);
+    running.signal(Signal::KILL);
+    running.wait();
+    let left: Vec<_> = fs::read_dir(folder.0.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left.len(), 2, "{left:?}");
+    let restored = folder.0.path().join("restored");
+    fs::create_dir(&restored).unwrap();
+    fs::rename(&copy, restored.join("webloom.sqlite")).unwrap();
+    assert_eq!(fs::metadata(restored.join("webloom.sqlite")).unwrap().permissions().mode() & 0o777, 0o600);
+    assert_clean(&restored);
+    let before = pages(&restored).len();
+    assert!((2..60).contains(&before), "{before}");
+    Webloom::go_on(&restored).args(["--delay", "0"]).run().expect(0);
+    assert_eq!(pages(&restored).len(), 61);
+    assert_clean(&restored);
 }

@@ -1,7 +1,5 @@
 //! `--listen`: of the process, not of a crawl.
 
-use std::net::SocketAddr;
-
 use clap::Args;
 
 /// Where somebody may look on.
@@ -13,5 +11,5 @@ pub struct ListenFlags {
     /// Such as 127.0.0.1:9464. At an address that other machines reach, `WEBLOOM_LISTEN_TOKEN` must hold a secret, which clients send
     /// as a bearer token; /healthz and /readyz need none.
     #[arg(long, value_name = "ADDR:PORT", env = "WEBLOOM_LISTEN", hide_env_values = true)]
-    pub listen: Option<SocketAddr>,
+    pub listen: Option<String>,
 }

@@ -35,6 +35,7 @@ pub(super) async fn run<T: WallTime>(given: Given, among: Among, mut outside: Ou
             Err(failure) => failure,
         };
         tries.done += 1;
+        among.seat.has_failed(&failure.to_string());
         let due = tries.given.plan(&among).ok().map(|plan| (next(&plan, outside.time.now()), plan));
         tries.tell(&failure, due.as_ref());
         let is_last = tries.given.most.is_some_and(|most| tries.done >= most.get());

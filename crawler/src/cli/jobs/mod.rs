@@ -11,8 +11,7 @@ mod job;
 mod read;
 
 use std::{
-    collections::HashMap,
-    net::SocketAddr,
+    collections::{HashMap, HashSet},
     path::PathBuf,
     process::ExitCode,
     sync::{
@@ -82,8 +81,8 @@ struct Running {
 }
 
 /// Runs the jobs of a file.
-pub(super) fn run(asked: AskedJobs, listen: Option<SocketAddr>) -> Result<ExitCode, CommandFailure> {
-    let jobs = Jobs::read(&asked)?;
+pub(super) fn run(asked: AskedJobs, listen: Option<&str>) -> Result<ExitCode, CommandFailure> {
+    let jobs = Jobs::read(&asked).map_err(|fault| fault.failure)?;
     let roster = monitor::listen(listen)?;
     open_files::raise();
     // A crawl that reads a large table at its start keeps its thread for as long: the others have another.
@@ -146,8 +145,9 @@ impl AllJobs {
         let (free, waiting) = std::mem::take(&mut self.waiting).into_iter().partition(is_free);
         self.waiting = waiting;
         for job in free {
-            let name = job.name.clone();
+            let (name, dir) = (job.name.clone(), job.dir.clone());
             if let Err(failure) = self.begin(job) {
+                self.roster.seat_of(&name, &dir).has_failed(&failure.to_string());
                 Voice::of_job(&name).tell(&format!("error: {failure}; send SIGHUP to try again"));
                 self.ended.insert(name, failure.code());
             }
@@ -160,7 +160,7 @@ impl AllJobs {
         let member = Member(self.begun);
         self.begun += 1;
         let share = Share { gate: Arc::clone(&self.gate), member, crawls: Arc::clone(&self.crawls) };
-        let seat = self.roster.seat(&name, &dir);
+        let seat = self.roster.seat_of(&name, &dir);
         let among = Among { voice: voice.clone(), share: Some(share), seat, ..Among::default() };
         let (stop, stops) = watch::channel(None);
         let (orders, receiver) = mpsc::channel(signals::MOST_ASKED);
@@ -183,6 +183,9 @@ impl AllJobs {
             _ => {}
         }
         if !job.leaves {
+            if code == PANICKED {
+                self.roster.seat_of(&job.name, &job.dir).has_failed("a bug in Webloom ended the job");
+            }
             self.ended.insert(job.name, if code == PANICKED { 1 } else { code });
         }
     }
@@ -191,11 +194,12 @@ impl AllJobs {
     fn read_again(&mut self) {
         let jobs = match Jobs::read(&self.asked) {
             Ok(jobs) => jobs,
-            Err(failure) => {
-                let why = failure.to_string().replace('\n', "; ");
+            Err(fault) => {
+                let why = fault.failure.to_string().replace('\n', "; ");
                 outcome::tell(&format!("error: the new jobs have a fault, so all jobs stay as they were: {why}"));
                 let why = format!("the new jobs have a fault: {why}");
-                self.running.values().for_each(|job| job.order(WatchOrder::Refused(why.clone())));
+                let faulty = self.running.values().filter(|job| fault.is_of(&job.name));
+                faulty.for_each(|job| job.order(WatchOrder::Refused(why.clone())));
                 return;
             }
         };
@@ -205,8 +209,8 @@ impl AllJobs {
         for job in self.running.values_mut().filter(|job| !job.leaves && !stays(job)) {
             job.end(signals::termination());
             job.voice.tell("the job is no longer in the file: it ends");
-            self.roster.forget(&job.name);
         }
+        self.roster.keep(&jobs.list.iter().map(|job| &*job.name).collect::<HashSet<_>>());
         self.waiting.clear();
         for job in jobs.list {
             let running = self.running.values().find(|running| running.name == job.name && !running.leaves);

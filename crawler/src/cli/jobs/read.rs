@@ -43,23 +43,47 @@ pub(super) struct CrawlJob {
     pub(super) given: Given,
 }
 
+/// What is wrong with a file of jobs.
+pub(super) struct JobsFault {
+    pub(super) failure: CommandFailure,
+    /// The jobs that are wrong; all of them where there is none.
+    names: Vec<String>,
+}
+
+impl JobsFault {
+    /// Whether it is one of this job.
+    pub(super) fn is_of(&self, name: &str) -> bool {
+        self.names.is_empty() || self.names.iter().any(|faulty| faulty == name)
+    }
+}
+
+impl<E: Into<CommandFailure>> From<E> for JobsFault {
+    fn from(error: E) -> Self {
+        Self { failure: error.into(), names: Vec::new() }
+    }
+}
+
 impl Jobs {
     /// Reads the file. Everything that is wrong is named.
-    pub(super) fn read(asked: &AskedJobs) -> Result<Self, CommandFailure> {
+    pub(super) fn read(asked: &AskedJobs) -> Result<Self, JobsFault> {
         let shown = asked.file.display().to_string();
         let text = std::fs::read_to_string(&asked.file)
             .map_err(|error| CommandFailure::Usage(format!("{shown}: cannot read the jobs: {error}")))?;
         let file = JobsFile::parse(&shown, &text)?;
         let (mut jobs, mut faults) = (Vec::new(), Vec::new());
+        let mut names = Vec::new();
         for entry in file.jobs {
             match job(&entry, asked) {
                 Ok(job) => jobs.push(job),
-                Err(failure) => faults.push(named(&entry.place, &failure)),
+                Err(failure) => {
+                    faults.push(named(&entry.place, &failure));
+                    names.push(entry.name);
+                }
             }
         }
         faults.extend(shared_directories(&jobs).into_iter().map(|fault| format!("{shown}: {fault}")));
         if !faults.is_empty() {
-            return Err(CommandFailure::Usage(faults.join("\n")));
+            return Err(JobsFault { failure: CommandFailure::Usage(faults.join("\n")), names });
         }
         let log = asked.flags.layers(None, None).resolve()?.settings.log;
         let shared = file.shared;

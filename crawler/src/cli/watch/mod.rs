@@ -106,7 +106,7 @@ pub(super) fn run(args: WatchArgs) -> Result<ExitCode, CommandFailure> {
         }
         let (revisit, most) = (args.revisit(), args.runs);
         let asked = jobs::AskedJobs { file: file.clone(), flags: args.flags, revisit, most };
-        return jobs::run(asked, args.listen.listen);
+        return jobs::run(asked, args.listen.listen.as_deref());
     }
     session::runtime()?.block_on(watch(args))
 }
@@ -118,8 +118,7 @@ async fn watch(args: WatchArgs) -> Result<ExitCode, CommandFailure> {
     let time = SystemWall::new().map_err(no_timer())?;
     let given = args.given();
     let color = given.output.color.color();
-    let roster = monitor::listen(args.listen.listen)?;
-    let among = Among { seat: roster.seat_of(&given.session(&Among::default())?.dir), ..Among::default() };
+    let among = Among { seat: monitor::listen(args.listen.listen.as_deref())?.seat(), ..Among::default() };
     let mut rounds = Site::open(given, &among, time.now())?;
     logs::start(&rounds.subject.log_settings()?, color);
     let mut outside = Outside { stop, orders: orders(asked, args), time };

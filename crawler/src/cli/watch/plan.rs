@@ -4,7 +4,7 @@ use super::super::{CommandFailure, session::ProgramSession};
 use crate::{
     config::{Overlap, Pause},
     engine,
-    schedule::{Schedule, ScheduleError},
+    schedule::{Hours, Schedule, ScheduleError},
 };
 
 /// What the settings say of sequences to come.
@@ -12,6 +12,8 @@ use crate::{
 pub(in crate::cli) struct WatchPlan {
     pub(in crate::cli) schedule: Schedule,
     pub(in crate::cli) overlap: Overlap,
+    /// When requests are made.
+    pub(in crate::cli) hours: Hours,
     /// Whether nothing begins for now.
     pub(in crate::cli) paused: bool,
 }
@@ -42,6 +44,7 @@ impl WatchPlan {
             })
         })?;
         let paused = settings.schedule.pause == Pause::On;
-        Ok((session, Self { schedule, overlap: settings.schedule.overlap, paused }))
+        let hours = Hours::new(settings.politeness.hours, settings.schedule.tz);
+        Ok((session, Self { schedule, overlap: settings.schedule.overlap, hours, paused }))
     }
 }

@@ -92,11 +92,14 @@ impl<S: Subject> Rounds<S> {
         outside: &mut Outside<S::Given, T>,
     ) -> Result<RunEnd, CommandFailure> {
         let ended = self.go_on(outside).await;
-        if let Err(failure) = &ended {
-            self.is_faulty(failure.to_string());
-        }
         let closed = self.subject.close().await;
-        ended.and_then(|end| closed.map(|()| end))
+        let ended = ended.and_then(|end| closed.map(|()| end));
+        match &ended {
+            Err(failure) => self.is_faulty(failure.to_string()),
+            Ok(RunEnd::Loss) => self.is_faulty("the loss policy ended it".to_owned()),
+            Ok(_) => {}
+        }
+        ended
     }
 
     async fn go_on<T: WallTime>(&mut self, outside: &mut Outside<S::Given, T>) -> Result<RunEnd, CommandFailure> {
@@ -306,12 +309,8 @@ impl<S: Subject> Rounds<S> {
     /// Says what it does now.
     fn enter(&mut self, phase: WatchPhase) {
         self.phase = phase;
-        let at = match phase {
-            WatchPhase::Due(at) | WatchPhase::Running(at) => at,
-            WatchPhase::Paused | WatchPhase::Done => Moment::EPOCH,
-        };
-        let interval = self.plan.schedule.interval(at);
-        self.subject.has_state(&WatchState { interval, phase, fault: self.fault.clone() });
+        let WatchPlan { schedule, hours, .. } = &self.plan;
+        self.subject.has_state(&WatchState::new(phase, schedule, hours, self.fault.clone()));
     }
 
     fn warn_of_overlap(&self, due: Moment) {

@@ -121,6 +121,8 @@ impl Site {
     /// When something is wrong with what was given, or with the directory.
     pub(in crate::cli) fn open(given: Given, among: &Among, now: Moment) -> Result<Rounds<Self>, CommandFailure> {
         let mut session = given.session(among)?;
+        let seat = among.seat.at(&session.dir);
+        session.caller.among.seat = seat;
         let dir = &session.dir;
         let kept = CrawlDirectory::exists(dir).then(|| directory::open(dir, None)).transpose()?;
         let stored = kept.as_ref().map(CrawlDirectory::settings).transpose()?.flatten();
@@ -133,7 +135,12 @@ impl Site {
             // Not only when the next sequence is due.
             session.refuse_foreign(&areas)?;
         }
-        let (session, plan) = WatchPlan::of(session, stored.as_deref(), &name)?;
+        let (mut session, plan) = WatchPlan::of(session, stored.as_deref(), &name)?;
+        if session.lock.is_none() {
+            session.check()?;
+            // From now on it says what it does, and there.
+            session.lock = Some(directory::open(&session.dir, None)?.lock());
+        }
         let (revisit, most) = (given.revisit, given.most);
         let mut upcoming = Upcoming::after(last.as_ref().map_or(now, |last| last.began));
         let begun = session.clone();
@@ -187,10 +194,6 @@ impl Subject for Site {
 
     fn sequence(&mut self, start: SequenceStart, stop: StopSignal) -> Result<Running<Self::Ended>, CommandFailure> {
         self.stored = Some(self.session.settings(self.stored.as_deref())?.effective.to_json());
-        if self.session.lock.is_none() {
-            self.session.check()?;
-            self.session.lock = Some(directory::open(&self.session.dir, None)?.lock());
-        }
         let session = ProgramSession { round: start.round, ..self.session.clone() };
         self.begun = session.clone();
         let session = ProgramSession { until: start.until, ..session };
@@ -206,6 +209,8 @@ impl Subject for Site {
 
     fn has_crawled(&mut self, ended: Self::Ended, now: Moment) -> Result<RunEnd, CommandFailure> {
         self.session.dir = ended.lock.directory()?;
+        // It may have been moved.
+        self.session.caller.among.seat.at(&self.session.dir);
         self.session.show_summary(&ended)?;
         let EndedSession { end, lock, crawl, cookies } = ended;
         (self.session.lock, self.session.announced) = (Some(lock), true);
@@ -278,6 +283,7 @@ impl Subject for Site {
     }
 
     fn has_state(&self, state: &WatchState) {
+        self.session.caller.among.seat.has_state(state);
         let Some(lock) = &self.session.lock else { return };
         if let Err(error) = lock.replace(state_file::NAME, &state_file::text(state)) {
             tracing::warn!(%error, "cannot write the state of the watch");

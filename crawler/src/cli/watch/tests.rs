@@ -20,7 +20,7 @@ use crate::{
     clock::WallTime,
     config::{Layers, Pause},
     engine::{RunEnd, StopSignal},
-    schedule::{Upcoming, WatchPhase, WatchState, Zone},
+    schedule::{Hours, Upcoming, WatchPhase, WatchState, Zone},
     store::Revisit,
     time::Moment,
 };
@@ -203,7 +203,12 @@ impl Subject for Fake {
 fn plan(schedule: &str) -> Result<WatchPlan, CommandFailure> {
     let settings = Layers::new().file_text("f", &format!("[schedule]\n{schedule}")).resolve()?.settings.schedule;
     let schedule = settings.schedule("name").map_err(|error| CommandFailure::Usage(error.to_string()))?;
-    Ok(WatchPlan { schedule, overlap: settings.overlap, paused: settings.pause == Pause::On })
+    Ok(WatchPlan {
+        schedule,
+        overlap: settings.overlap,
+        hours: Hours::new(Vec::new(), Zone::parse("UTC").unwrap()),
+        paused: settings.pause == Pause::On,
+    })
 }
 
 fn moment(text: &str) -> Moment {
@@ -444,20 +449,25 @@ fn it_says_what_it_does_and_what_is_wrong() {
         (150 * MINUTE, Deed::Settings("every = \"2h\"\npause = \"on\"")),
     ];
     let came = watched("every = \"1h\"", "2026-01-01T00:00:00Z", 1, &script);
-    let states: Vec<_> =
-        came.states.iter().map(|it| (it.phase, it.interval.as_secs() / 3600, it.fault.is_some())).collect();
+    let states: Vec<_> = came
+        .states
+        .iter()
+        .map(|it| {
+            (it.phase, it.late_after.map(|late| late.millis() / HOUR - at("00:00").millis() / HOUR), it.fault.is_some())
+        })
+        .collect();
     assert_eq!(
         states,
         [
-            (WatchPhase::Running(at("00:00")), 1, false),
-            (WatchPhase::Due(at("01:00")), 1, false),
-            (WatchPhase::Due(at("01:00")), 1, true),
-            (WatchPhase::Due(at("01:00")), 2, false),
-            (WatchPhase::Due(at("02:00")), 2, false),
-            (WatchPhase::Running(at("02:00")), 2, false),
-            (WatchPhase::Due(at("04:00")), 2, false),
-            (WatchPhase::Due(at("04:00")), 2, false),
-            (WatchPhase::Paused, 2, false),
+            (WatchPhase::Running(at("00:00")), Some(2), false),
+            (WatchPhase::Due(at("01:00")), Some(3), false),
+            (WatchPhase::Due(at("01:00")), Some(3), true),
+            (WatchPhase::Due(at("01:00")), Some(5), false),
+            (WatchPhase::Due(at("02:00")), Some(6), false),
+            (WatchPhase::Running(at("02:00")), Some(6), false),
+            (WatchPhase::Due(at("04:00")), Some(8), false),
+            (WatchPhase::Due(at("04:00")), Some(8), false),
+            (WatchPhase::Paused, None, false),
         ]
     );
 }

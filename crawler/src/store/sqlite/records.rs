@@ -75,8 +75,8 @@ impl ReadSide for Records {
         self.ask(summary::stored_summary)
     }
 
-    fn totals(&self) -> Result<Counters, ReadError> {
-        self.ask(summary::totals)
+    fn counters(&self, from: u32) -> Result<Vec<(u32, Counters)>, ReadError> {
+        self.ask(|connection| summary::counters(connection, from))
     }
 
     fn losses(&self, most: u32) -> Result<Vec<SequenceLosses>, ReadError> {
@@ -142,6 +142,14 @@ impl ReadSide for Records {
 
     fn kept_texts(&self, each: impl FnMut(KeptTexts)) -> Result<(), ReadError> {
         self.ask(|connection| changes::kept_texts(connection, each))
+    }
+
+    fn backup(&self, file: &Path) -> Result<(), ReadError> {
+        // A statement is of one moment, and this one takes no transaction of others.
+        self.list(|connection| {
+            let name = file.to_str().ok_or_else(|| rusqlite::Error::InvalidPath(file.to_owned()))?;
+            connection.execute("VACUUM INTO ?", [name]).map(drop)
+        })
     }
 
     fn check(&self) -> Result<CheckReport, ReadError> {

@@ -20,15 +20,12 @@ pub(super) fn last_sequence(connection: &Connection) -> Result<Option<u32>> {
     connection.query_row("SELECT max(n) FROM sequence", [], |row| row.get(0))
 }
 
-/// What all sequences have counted together.
-pub(super) fn totals(connection: &Connection) -> Result<Counters> {
-    let mut select = connection.prepare("SELECT counters FROM sequence")?;
-    let mut rows = select.query([])?;
-    let mut totals = Counters::default();
-    while let Some(row) = rows.next()? {
-        totals.add(&serde_json::from_str(row.get_ref(0)?.as_str()?).unwrap_or_default());
-    }
-    Ok(totals)
+/// What sequences from this one on have counted, in their order.
+pub(super) fn counters(connection: &Connection, from: u32) -> Result<Vec<(u32, Counters)>> {
+    let mut select = connection.prepare("SELECT n, counters FROM sequence WHERE n >= ? ORDER BY n")?;
+    let counted =
+        |row: &Row<'_>| Ok((row.get(0)?, serde_json::from_str(row.get_ref(1)?.as_str()?).unwrap_or_default()));
+    select.query_map([from], counted)?.collect()
 }
 
 /// Reads the summary of the last sequence; `None` when no crawl has begun.
