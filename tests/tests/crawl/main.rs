@@ -10,7 +10,7 @@ mod changes;
 mod clocks;
 mod compared;
 mod demo;
-
+mod deployed;
 mod depths;
 mod descriptors;
 mod dry_run;
