@@ -58,11 +58,11 @@ pub fn site(package: &str) -> Result<Option<Site>> {
     Ok(Some(Site { package: package.to_owned(), version, listed_version, root: home.join("files").join(root), start }))
 }
 
-/// Cargo's target directory, by the mark that cargo leaves in it.
+/// Cargo's target directory: programs are two folders below it. The mark that cargo leaves there is missing where somebody else made it.
 fn target() -> Result<PathBuf> {
     let program = std::env::current_exe()?;
-    let marked = program.ancestors().find(|folder| folder.join("CACHEDIR.TAG").exists());
-    Ok(marked.with_context(|| format!("no target directory above {}", program.display()))?.to_owned())
+    let target = program.ancestors().nth(3);
+    Ok(target.with_context(|| format!("no target directory above {}", program.display()))?.to_owned())
 }
 
 /// Downloads and unpacks beside `home`, then moves the whole into place: a test that runs at the same time sees all or

@@ -17,7 +17,8 @@ use tokio::sync::Semaphore;
 use super::{metrics::Metrics, roster::Roster, server::AnswersRequests};
 use crate::{clock::Clock, observe::figures::counted};
 
-/// Threads that read crawl directories for whoever asks, however many do.
+/// Threads that read crawl directories for whoever asks, however many do: one for each of the two paths, so that neither waits for the
+/// other.
 pub(super) const READERS: usize = 2;
 
 /// Answers for the crawls of a roster.
@@ -26,8 +27,9 @@ pub(super) struct Port {
     metrics: Arc<Metrics>,
     /// SHA-256 of the token.
     token: Option<[u8; 32]>,
-    /// A permit for each that reads: those who go away do not end what they have begun.
-    readers: Arc<Semaphore>,
+    /// Whose turn it is to read for a path: those who go away do not end what they have begun.
+    ready_turn: Arc<Semaphore>,
+    metrics_turn: Arc<Semaphore>,
 }
 
 /// An answer in text.
@@ -46,8 +48,8 @@ impl Answer {
 impl Port {
     pub(super) fn new(roster: Roster, token: Option<&str>) -> Self {
         let metrics = Arc::new(Metrics::new(roster.clone()));
-        let readers = Arc::new(Semaphore::new(READERS));
-        Self { roster, metrics, token: token.map(|token| Sha256::digest(token).into()), readers }
+        let [ready_turn, metrics_turn] = [(); READERS].map(|()| Arc::new(Semaphore::new(1)));
+        Self { roster, metrics, token: token.map(|token| Sha256::digest(token).into()), ready_turn, metrics_turn }
     }
 
     /// Whether the request may see more than whether all is well.
@@ -58,30 +60,20 @@ impl Port {
         given.is_some_and(|given| <[u8; 32]>::from(Sha256::digest(given)) == *token)
     }
 
-    /// Does what reads files, where others do not wait for it.
-    async fn reading<T: Clone + Send + 'static>(&self, of: &T, work: fn(&T) -> Answer) -> Answer {
-        let (of, readers) = (of.clone(), Arc::clone(&self.readers));
-        let Ok(permit) = readers.acquire_owned().await else {
-            return Answer::plain(StatusCode::SERVICE_UNAVAILABLE, "");
-        };
-        let answered = tokio::task::spawn_blocking(move || {
-            let _permit = permit;
-            work(&of)
-        });
-        answered.await.unwrap_or_else(|_| Answer::plain(StatusCode::INTERNAL_SERVER_ERROR, "this is a bug\n"))
-    }
-
     async fn of(&self, request: &Request<Incoming>) -> Answer {
         if !matches!(*request.method(), Method::GET | Method::HEAD) {
             return Answer::plain(StatusCode::METHOD_NOT_ALLOWED, "only GET and HEAD\n");
         }
         match request.uri().path() {
             "/healthz" => Answer::plain(StatusCode::OK, "ok\n"),
-            "/readyz" if self.may_see(request) => self.reading(&self.roster, |roster| ready(roster, true)).await,
-            "/readyz" => self.reading(&self.roster, |roster| ready(roster, false)).await,
+            "/readyz" => {
+                let (roster, with_names) = (self.roster.clone(), self.may_see(request));
+                reading(&self.ready_turn, move || ready(&roster, with_names)).await
+            }
             _ if !self.may_see(request) => Answer::plain(StatusCode::UNAUTHORIZED, "give the token\n"),
             "/metrics" => {
-                self.reading(&self.metrics, |metrics| Answer {
+                let metrics = Arc::clone(&self.metrics);
+                reading(&self.metrics_turn, move || Answer {
                     status: StatusCode::OK,
                     content_type: "text/plain; version=0.0.4; charset=utf-8",
                     text: metrics.text(),
@@ -108,6 +100,18 @@ impl AnswersRequests for Port {
         };
         response.body(Full::new(Bytes::from(text))).unwrap_or_default()
     }
+}
+
+/// Does what reads files, on another thread and when it is its turn.
+async fn reading(turn: &Arc<Semaphore>, work: impl FnOnce() -> Answer + Send + 'static) -> Answer {
+    let Ok(permit) = Arc::clone(turn).acquire_owned().await else {
+        return Answer::plain(StatusCode::SERVICE_UNAVAILABLE, "");
+    };
+    let answered = tokio::task::spawn_blocking(move || {
+        let _permit = permit;
+        work()
+    });
+    answered.await.unwrap_or_else(|_| Answer::plain(StatusCode::INTERNAL_SERVER_ERROR, "this is a bug\n"))
 }
 
 /// Whether all crawls are on time: a line each for whoever may see that, how many for anybody.
