@@ -21,8 +21,11 @@ use tokio::{
     time::timeout,
 };
 
-/// Connections that are open at once.
-const MOST_CONNECTIONS: usize = 64;
+use crate::observe::process;
+
+/// Connections that are open at once, and the share of the files that the process may have open: the crawl needs the others.
+const MOST_CONNECTIONS: u64 = 64;
+const SHARE_OF_FILES: u64 = 16;
 
 /// The time that a client has to say what it wants.
 const REQUEST_TIME: Duration = Duration::from_secs(5);
@@ -41,6 +44,8 @@ pub(super) trait AnswersRequests: Send + Sync + 'static {
 
 /// Serves until it is dropped.
 pub(super) async fn serve<A: AnswersRequests>(listener: TcpListener, answers: Arc<A>) -> Infallible {
+    let files = process::most_open_files().unwrap_or(u64::MAX);
+    let most = (files / SHARE_OF_FILES).clamp(1, MOST_CONNECTIONS);
     let mut open = VecDeque::new();
     loop {
         let stream = match listener.accept().await {
@@ -51,7 +56,7 @@ pub(super) async fn serve<A: AnswersRequests>(listener: TcpListener, answers: Ar
             }
         };
         open.retain(|connection: &JoinHandle<()>| !connection.is_finished());
-        if open.len() >= MOST_CONNECTIONS
+        if open.len() as u64 >= most
             && let Some(oldest) = open.pop_front()
         {
             oldest.abort();
