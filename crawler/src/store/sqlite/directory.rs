@@ -10,6 +10,8 @@ use std::{
     },
     path::{Path, PathBuf},
     sync::Arc,
+    thread,
+    time::{Duration, Instant},
 };
 
 use rusqlite::Connection;
@@ -30,6 +32,11 @@ const LOCK: &str = "lock";
 
 /// Steps of the database's machine after which it looks whether it is to stop: less than a millisecond.
 const STEPS_BETWEEN_LOOKS: i32 = 5_000;
+
+/// How long a lock may last that nobody means to keep: a process that was killed has it until the system has taken it away, and a
+/// child that is being started until it runs its own program.
+const LOCK_PATIENCE: Duration = Duration::from_millis(500);
+const LOCK_PAUSE: Duration = Duration::from_millis(10);
 
 /// The mode of all files of a crawl directory.
 pub(super) const OWN: u32 = 0o600;
@@ -343,9 +350,34 @@ fn is_empty(path: &Path) -> io::Result<bool> {
 fn lock(path: &Path) -> Result<DirectoryLock, StoreError> {
     let unwritable = |source| StoreError::Unwritable { path: path.to_owned(), source };
     let file = private(&path.join(LOCK)).map_err(unwritable)?;
-    match file.try_lock() {
-        Ok(()) => Ok(DirectoryLock { path: path.to_owned(), file: Arc::new(file) }),
-        Err(TryLockError::WouldBlock) => Err(StoreError::Locked { path: path.to_owned() }),
-        Err(TryLockError::Error(source)) => Err(unwritable(source)),
+    let first = Instant::now();
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(DirectoryLock { path: path.to_owned(), file: Arc::new(file) }),
+            Err(TryLockError::WouldBlock) if first.elapsed() < LOCK_PATIENCE => thread::sleep(LOCK_PAUSE),
+            Err(TryLockError::WouldBlock) => return Err(StoreError::Locked { path: path.to_owned() }),
+            Err(TryLockError::Error(source)) => return Err(unwritable(source)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_for_a_lock_that_is_about_to_go_and_for_no_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let first = lock(folder.path()).unwrap();
+        let copy = first.file.try_clone().unwrap();
+        drop(first);
+        let freed = thread::spawn(move || {
+            thread::sleep(LOCK_PATIENCE / 5);
+            drop(copy);
+        });
+        let second = lock(folder.path()).unwrap();
+        freed.join().unwrap();
+        assert!(matches!(lock(folder.path()), Err(StoreError::Locked { .. })));
+        drop(second);
     }
 }
