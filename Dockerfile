@@ -40,7 +40,7 @@ USER 10001:10001
 # Crawl directories lie here: ./crawls/HOST without --dir. What is spilled to disk goes there as well, for the rest may be read-only.
 WORKDIR /crawl
 VOLUME /crawl
-ENV PATH=/usr/local/bin TMPDIR=/crawl
+ENV PATH=/usr/local/bin TMPDIR=/crawl WEBLOOM_PROFILE=container
 # Whether the watched crawls of the volume are on time.
 HEALTHCHECK --interval=1m --timeout=10s --start-period=5m CMD ["webloom", "healthcheck"]
 ENTRYPOINT ["webloom"]

@@ -21,6 +21,7 @@ pub const PROFILES: &[(&str, &str)] = &[
     ("focused", include_str!("../../../config/focused.toml")),
     ("revisit", include_str!("../../../config/revisit.toml")),
     ("broad", include_str!("../../../config/broad.toml")),
+    ("container", include_str!("../../../config/container.toml")),
 ];
 
 /// Keys that earlier versions had. They have no effect, and are no fault: crawl directories and scripts hold them.

@@ -37,16 +37,17 @@ pub use layers::{Layers, Resolved};
 pub use reference::{DescribedKey, ReferenceRow, reference};
 pub use resume::{ChangedKey, changed_keys, resume_check};
 pub use schema::{
-    RawBudget, RawCache, RawCheck, RawExtract, RawFetch, RawFrontier, RawKey, RawLog, RawPoliteness, RawRetry,
-    RawRobots, RawSchedule, RawScope, RawSettings, RawSources, RawStore,
+    RawBudget, RawCache, RawCheck, RawExtract, RawFetch, RawFrontier, RawKey, RawLog, RawMachine, RawPoliteness,
+    RawRetry, RawRobots, RawSchedule, RawScope, RawSettings, RawSources, RawStore,
 };
 pub use secret::SecretText;
 pub use settings::{
     AdaptiveChoice, AuditRescue, BudgetSettings, CacheSettings, CanonicalChoice, ChangeSettings, CheckChoice,
     CheckSettings, CookieChoice, ExtractSettings, FetchLimits, FormsChoice, FrontierSettings, HashSeed, Header,
-    KeySettings, LinksChoice, ListsChoice, LogFormat, LogSettings, Login, NofollowChoice, OrderChoice, Overlap, Pause,
-    PolitenessSettings, ProxyChoice, RetrySettings, RevisitSettings, RobotsSettings, ScheduleSettings, ScopeKind,
-    ScopeSettings, Settings, ShareChoice, SourcesSettings, Spread, StoreSettings, SweepChoice, TextChoice, UserAgent,
+    HeartbeatUrl, KeySettings, LEAST_MEMORY, LinksChoice, ListsChoice, LogFormat, LogSettings, Login, MachineSettings,
+    MemoryChoice, NofollowChoice, OrderChoice, Overlap, Pause, PolitenessSettings, ProxyChoice, RetrySettings,
+    RevisitSettings, RobotsSettings, ScheduleSettings, ScopeKind, ScopeSettings, Settings, ShareChoice,
+    SourcesSettings, Spread, StoreSettings, SweepChoice, TextChoice, UserAgent,
 };
 pub use units::{parse_duration, parse_size, print_duration, print_size};
 pub use value::{RawValue, SecretValue};

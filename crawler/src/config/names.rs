@@ -2,7 +2,7 @@
 
 /// The keys that have a flag of their own, with its name (`-q` and `-v` together make `log.level`). The test of the
 /// flags holds both sides together.
-const FLAGS: [(&str, &str); 59] = [
+const FLAGS: [(&str, &str); 62] = [
     ("scope.kind", "scope"),
     ("scope.include", "include"),
     ("scope.exclude", "exclude"),
@@ -53,6 +53,7 @@ const FLAGS: [(&str, &str); 59] = [
     ("schedule.windows", "window"),
     ("schedule.overlap", "overlap"),
     ("schedule.spread", "spread"),
+    ("schedule.heartbeat", "heartbeat"),
     ("revisit.adaptive", "adaptive"),
     ("revisit.policy", "policy"),
     ("revisit.budget", "budget"),
@@ -61,6 +62,8 @@ const FLAGS: [(&str, &str); 59] = [
     ("change.ignore", "ignore"),
     ("change.confirm", "confirm"),
     ("change.gone_after", "gone-after"),
+    ("machine.max_memory", "max-memory"),
+    ("machine.min_free_disk", "min-free-disk"),
     ("log.format", "log-format"),
 ];
 

@@ -57,6 +57,8 @@ pub struct RawSettings {
     pub schedule: RawSchedule,
     /// The database.
     pub store: RawStore,
+    /// What a crawl may take of this machine.
+    pub machine: RawMachine,
     /// What the program says about its work; for one run, never stored.
     pub log: RawLog,
 }
@@ -325,6 +327,8 @@ pub struct RawSchedule {
     pub also_at: Option<RawValue>,
     /// `on` or `off`.
     pub pause: Option<RawValue>,
+    /// A URL that is asked for after each sequence.
+    pub heartbeat: Option<SecretValue>,
 }
 
 /// `[revisit]`: pages that are asked for once more.
@@ -383,6 +387,16 @@ pub struct RawStore {
     pub keep_sequences: Option<RawValue>,
     /// `fingerprints` or `full`.
     pub links: Option<RawValue>,
+}
+
+/// `[machine]`: what a crawl may take of this machine.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RawMachine {
+    /// Memory of the whole process.
+    pub max_memory: Option<RawValue>,
+    /// What is left free on the disk of the crawl directory.
+    pub min_free_disk: Option<RawValue>,
 }
 
 /// `[log]`: what the program says about its work; for one run, never stored.

@@ -46,6 +46,7 @@ pub(super) fn shown(key: &str, value: &RawValue) -> String {
             RawValue::List(logins.iter().map(|_| HIDDEN.to_owned()).collect()).to_string()
         }
         ("fetch.proxy", _) if value.as_text().is_some_and(|text| text.contains('@')) => HIDDEN.into(),
+        ("schedule.heartbeat", _) if value.as_text() != Some("none") => HIDDEN.into(),
         ("fetch.headers", Some(headers)) => {
             RawValue::List(headers.iter().map(|header| shown_header(header)).collect()).to_string()
         }
@@ -80,6 +81,11 @@ pub(super) fn without_secrets(settings: &RawSettings) -> (RawSettings, Vec<&'sta
         open.fetch.proxy = None;
         left_out.push("fetch.proxy");
     }
+    let heartbeat = settings.schedule.heartbeat.as_ref().and_then(|SecretValue(url)| url.as_text());
+    if heartbeat.is_some_and(|url| url != "none") {
+        open.schedule.heartbeat = None;
+        left_out.push("schedule.heartbeat");
+    }
     (open, left_out)
 }
 
@@ -107,6 +113,8 @@ mod tests {
         assert_eq!(shown("fetch.credentials", &logins), r#"["(secret)"]"#);
         assert_eq!(shown("cache.hash_seed", &RawValue::text("abc")), HIDDEN);
         assert_eq!(shown("cache.hash_seed", &RawValue::text("random")), "\"random\"");
+        assert_eq!(shown("schedule.heartbeat", &RawValue::text("https://h/s3cr3t")), HIDDEN);
+        assert_eq!(shown("schedule.heartbeat", &RawValue::text("none")), "\"none\"");
         assert_eq!(format!("{:?}", SecretValue::new(value)), HIDDEN);
     }
 }

@@ -11,7 +11,7 @@ use tokio::{
 };
 
 use super::{
-    Between, EngineError, Preparers, Progress, RunEnd, StopSignal, VisitEvents, WriterHost,
+    Between, EngineError, Gauge, Preparers, Progress, RunEnd, StopSignal, VisitEvents, WriterHost,
     core::{Setup, cache_check},
     hand_over::{HandOver, MOST_COMMITTED_TOGETHER},
     judge::Memo,
@@ -61,6 +61,8 @@ pub struct Launch<F, S, H> {
     pub preparers: Preparers,
     /// Which URLs belong to the crawl, beside what the settings say.
     pub filter: Option<UrlFilter>,
+    /// What reads how much of this machine is left.
+    pub gauge: Gauge,
     /// Which pages are visited after the sequence, if any are.
     pub between: Option<Between>,
     /// Whether the sequence has come to its end before.
@@ -207,7 +209,7 @@ fn begin<F: Fetcher + 'static, S: Store, H: WriterHost>(
     launch.directory.begin_run(RunStart { cache, audit_sample, finds_keys, text_rule, is_over })?;
     let writer = launch.directory.writer(writer_settings, Instant::now().into_std())?;
     let written = Box::pin(launch.writer.run(writer, receiver)?);
-    let control = RunControl { stop: launch.stop, progress: launch.progress };
+    let control = RunControl { stop: launch.stop, progress: launch.progress, gauge: launch.gauge };
     Ok((Shell::new(core, visitor, launch.clock, hand_over, control), written))
 }
 

@@ -10,7 +10,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tracing::Instrument;
 
 use super::{
-    Between, EngineError, Progress, StopSignal,
+    Between, EngineError, Gauge, Progress, StopSignal,
     asking::{Answers, asking},
     core::{Core, CoreEvent, Effect, MOST_QUESTIONS, RunEnd, StoreAnswer, Then},
     hand_over::HandOver,
@@ -46,6 +46,7 @@ pub(super) struct Shell<F> {
     answers: Slots,
     stop: StopSignal,
     progress: watch::Sender<Progress>,
+    gauge: Gauge,
     effects: Vec<Effect>,
     recorded: Recorded,
 }
@@ -71,6 +72,7 @@ pub(super) enum Rest {
 pub(super) struct RunControl {
     pub(super) stop: StopSignal,
     pub(super) progress: watch::Sender<Progress>,
+    pub(super) gauge: Gauge,
 }
 
 /// Answers of the store. A slot is reserved before the question is sent, so the writer never waits.
@@ -81,7 +83,7 @@ struct Slots {
 
 impl<F: Fetcher + 'static> Shell<F> {
     pub(super) fn new(core: Core, visitor: Visitor<F>, clock: Clock, writer: HandOver, control: RunControl) -> Self {
-        let RunControl { stop, progress } = control;
+        let RunControl { stop, progress, gauge } = control;
         // The core fills the URL cache whatever else it asks.
         let (sender, receiver) = mpsc::channel(MOST_QUESTIONS + 1);
         let recorded = Recorded { at: clock.now(), cpu_seconds: process::cpu_seconds() };
@@ -94,6 +96,7 @@ impl<F: Fetcher + 'static> Shell<F> {
             answers: Slots { sender, receiver },
             stop,
             progress,
+            gauge,
             effects: Vec::new(),
             recorded,
         }
@@ -125,6 +128,7 @@ impl<F: Fetcher + 'static> Shell<F> {
     async fn go_on(&mut self, finish: impl Future<Output = ()>, tick: Duration) -> Result<Rest, EngineError> {
         let mut finish = pin!(finish);
         let mut ticks = tokio::time::interval(tick);
+        self.tell(CoreEvent::Machine(self.gauge.read())).await?;
         let gone = self.visits.gone();
         let mut finishes = false;
         loop {
@@ -158,7 +162,7 @@ impl<F: Fetcher + 'static> Shell<F> {
                 }
                 _ = ticks.tick() => {
                     self.publish();
-                    None
+                    Some(CoreEvent::Machine(self.gauge.read()))
                 }
                 () = sleep_until(self.clock, until), if until.is_some() => None,
             };

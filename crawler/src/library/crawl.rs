@@ -179,7 +179,7 @@ impl<F> Crawl<F> {
         self.add("fetch.allow_private", name.into())
     }
 
-    /// Settings made for a purpose, by name: `focused`, `revisit`, or `broad`.
+    /// Settings made for a purpose, by name: `focused`, `revisit`, `broad`, or `container`.
     pub fn profile(mut self, name: impl Into<String>) -> Self {
         self.profile = Some(name.into());
         self

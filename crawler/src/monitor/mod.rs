@@ -7,6 +7,7 @@
 //! Does not know: when a crawl is due, and how it is run.
 
 mod answers;
+mod heartbeat;
 mod metrics;
 mod on_time;
 mod readings;
@@ -21,6 +22,7 @@ use std::{
 };
 
 pub(crate) use self::{
+    heartbeat::Heartbeat,
     on_time::OnTime,
     roster::{Roster, Seat},
     timings::Timed,

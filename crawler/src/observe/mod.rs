@@ -7,6 +7,7 @@
 
 #[cfg(feature = "program")]
 pub mod aligned;
+pub mod cgroup;
 pub mod chart;
 pub mod escape;
 pub mod figures;

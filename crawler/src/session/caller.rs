@@ -7,11 +7,12 @@ use tokio::sync::watch;
 use super::{
     CommandFailure,
     access::Standard,
+    machine,
     takers::{self, VisitTaker},
 };
 use crate::{
     config::Settings,
-    engine::{Progress, RunEnd, StopSignal, VisitEvents, WriterHost},
+    engine::{Gauge, Progress, RunEnd, StopSignal, VisitEvents, WriterHost},
     fetch::Fetcher,
     scope::UrlFilter,
 };
@@ -62,6 +63,11 @@ pub(crate) trait Caller: Clone + Send + Sync + 'static {
     /// What takes each visit, beside the URL table.
     fn takers(&self, dir: &Path, settings: &Settings) -> Vec<VisitTaker> {
         takers::of(dir, settings)
+    }
+
+    /// What reads how much of this machine is left for a crawl directory.
+    fn gauge(&self, dir: &Path) -> Gauge {
+        machine::gauge(dir)
     }
 
     /// Which URLs belong to the crawl, beside what the settings say.

@@ -122,6 +122,7 @@ impl<C: Caller> Session<C> {
             events: self.caller.events(),
             preparers: Preparers::new(preparers),
             filter: self.caller.filter(),
+            gauge: self.caller.gauge(&self.dir),
             between,
             is_over,
         }

@@ -9,7 +9,7 @@ use super::{
     Caller, CommandFailure, Round, SCOPE_KEYS, Session, SessionFetcher, Start, access,
     cookies::KeptCookies,
     directory::{self, Beginning, CrawlDirectory, DirectoryLock},
-    open_files::OpenFiles,
+    machine,
 };
 use crate::{
     config::{ChangedKey, Layers, Resolved, Settings, SweepChoice, TextChoice},
@@ -104,7 +104,7 @@ impl<C: Caller> Session<C> {
         }
         self.guess_http(&settings.key.rules);
         self.caller.begins(&settings);
-        let files = OpenFiles::for_crawl(&mut settings.politeness, self.caller.crawls())?;
+        let files = machine::fit(&mut settings, self.caller.crawls())?;
         let settings = Arc::new(settings);
         let before = directory.areas()?;
         // There may be very many: they are gone through, and not copied.

@@ -59,6 +59,7 @@ mod retry;
 mod robots;
 mod robots_memory;
 mod said;
+mod scarce;
 mod secrets;
 mod sections;
 mod secure;

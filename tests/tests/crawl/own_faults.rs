@@ -7,7 +7,7 @@ use tokio::sync::watch;
 use webloom::internals::{
     clock::Clock,
     config::Layers,
-    engine::{self, Launch, Preparers, Progress, RunEnd, StopSignal, WriterThread},
+    engine::{self, Gauge, Launch, MachineReading, Preparers, Progress, RunEnd, StopSignal, WriterThread},
     fetch::{FetchFailure, FetchRequest, FetchResponse, Fetcher},
     store::{AreaRow, AreaSource, NewCrawl, sqlite::CrawlDirectory},
     url::{Canonicalizer, FingerprintSeed, WebUrl},
@@ -70,6 +70,7 @@ fn a_panic_in_a_visit_is_the_end_of_that_visit_alone() -> Result<()> {
             events: None,
             preparers: Preparers::default(),
             filter: None,
+            gauge: Gauge::new(MachineReading::default),
             between: None,
             is_over: false,
         };

@@ -158,7 +158,7 @@ fn the_profiles_are_those_that_are_shipped() {
     let profiles = std::fs::read_dir(crate::text::root().join("config")).unwrap();
     let names = profiles.map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let names: BTreeSet<_> = names.filter(|name| name != "default.toml").collect();
-    assert_eq!(names, ["broad.toml", "focused.toml", "revisit.toml"].map(str::to_owned).into());
+    assert_eq!(names, ["broad.toml", "container.toml", "focused.toml", "revisit.toml"].map(str::to_owned).into());
     let page = read("docs/settings.md");
     let listed = section(&page, "## Profiles").lines().filter_map(|line| line.strip_prefix("- `")?.split('`').next());
     let listed: BTreeSet<_> = listed.map(|name| format!("{name}.toml")).collect();

@@ -12,6 +12,7 @@ mod change;
 mod check;
 mod extract;
 mod listen;
+mod machine;
 mod schedule;
 mod values;
 
@@ -28,6 +29,7 @@ use self::{
     change::ChangeFlags,
     check::CheckFlags,
     extract::ExtractFlags,
+    machine::MachineFlags,
     values::{list, text},
 };
 pub use self::{listen::ListenFlags, schedule::ScheduleFlags};
@@ -69,18 +71,12 @@ pub struct CrawlFlags {
     /// Flags and environment variables win over the file.
     #[arg(long, value_name = "FILE", env = "WEBLOOM_CONFIG", hide_env_values = true, help_heading = "Settings")]
     pub config: Option<PathBuf>,
-    /// Set of defaults for a purpose
+    /// Set of defaults: focused, revisit, broad or container
     ///
     /// `focused` covers a small area completely. `revisit` crawls a site again and again; `watch` uses it if you give
-    /// no profile. `broad` crawls a little of each of many hosts. A settings file, environment variables and flags win over
+    /// no profile. `broad` crawls a little of each of many hosts. `container` is for one that runs for months. A settings file, environment variables and flags win over
     /// the profile.
-    #[arg(
-        long,
-        value_name = "focused|revisit|broad",
-        env = "WEBLOOM_PROFILE",
-        hide_env_values = true,
-        help_heading = "Settings"
-    )]
+    #[arg(long, value_name = "NAME", env = "WEBLOOM_PROFILE", hide_env_values = true, help_heading = "Settings")]
     pub profile: Option<String>,
     #[command(flatten)]
     scope: ScopeFlags,
@@ -98,6 +94,8 @@ pub struct CrawlFlags {
     access: AccessFlags,
     #[command(flatten)]
     change: ChangeFlags,
+    #[command(flatten)]
+    machine: MachineFlags,
 }
 
 /// What is printed during and after a run.
@@ -405,6 +403,7 @@ impl CrawlFlags {
         self.cache.apply(&mut raw);
         self.access.apply(&mut raw);
         self.change.apply(&mut raw);
+        self.machine.apply(&mut raw);
         raw
     }
 }
@@ -536,7 +535,7 @@ mod tests {
             "order" => "depth",
             "cache" => "exact",
             "cache-layout" => "line",
-            "max-cache-memory" => "64MiB",
+            "max-cache-memory" | "max-memory" | "min-free-disk" => "1GiB",
             "reset" | "proxy" => "none",
             "audit-rescue" | "sweep" | "text" => "off",
             "ignore" => "css:.date",
@@ -557,7 +556,7 @@ mod tests {
             "budget" => "5/hour",
             "section" => "/news/=1h",
             "type" => "image/*",
-            "sitemap" => "http://h/s.xml",
+            "sitemap" | "heartbeat" => "http://h/s.xml",
             _ => "7",
         }
     }

@@ -5,7 +5,7 @@
 use clap::Args;
 
 use super::values::{list, text};
-use crate::config::RawSettings;
+use crate::config::{RawSettings, RawValue, SecretText, SecretValue};
 
 /// When sequences begin.
 #[derive(Debug, Clone, Args)]
@@ -42,6 +42,12 @@ pub struct ScheduleFlags {
     /// Use it if many crawls have the same schedule, so that they do not all start at once.
     #[arg(long, value_name = "on|off")]
     spread: Option<String>,
+    /// Ask for this URL after each sequence [default: none]
+    ///
+    /// Whoever listens there hears that the watch lives, such as a service that warns you when nothing comes. Webloom tries three
+    /// times, for 10 seconds each, and never prints the URL.
+    #[arg(long, value_name = "URL")]
+    heartbeat: Option<SecretText>,
     /// Also visit single pages in between [default: off]
     ///
     /// Between two sequences, Webloom visits the pages that are most likely to have changed. --policy and --budget say
@@ -76,6 +82,7 @@ impl ScheduleFlags {
         raw.schedule.windows = list(&self.window);
         raw.schedule.overlap = text(self.overlap.as_ref());
         raw.schedule.spread = text(self.spread.as_ref());
+        raw.schedule.heartbeat = self.heartbeat.as_ref().map(|url| SecretValue::new(RawValue::text(url.reveal())));
         raw.revisit.adaptive = text(self.adaptive.as_ref());
         raw.revisit.policy = text(self.policy.as_ref());
         raw.revisit.budget = text(self.budget.as_ref());

@@ -26,9 +26,9 @@ use super::{
 };
 use crate::{
     clock::Clock,
-    config::{Layers, SecretText},
+    config::{HeartbeatUrl, Layers, SecretText},
     engine::{self, Between, RunEnd, StopSignal},
-    monitor::state_file,
+    monitor::{Heartbeat, state_file},
     schedule::{Upcoming, WatchState},
     session::{Caller, KeptCookies, SessionFetcher, Start, kept_beside},
     store::{LastSequence, Revisit},
@@ -69,6 +69,7 @@ pub(in crate::cli) struct Site {
     cookies: Option<KeptCookies>,
     /// The visits that are still to come, where no crawl is there for them.
     between: Option<Between>,
+    heartbeat: Heartbeat,
 }
 
 impl Given {
@@ -144,7 +145,17 @@ impl Site {
         let (revisit, most) = (given.revisit, given.most);
         let mut upcoming = Upcoming::after(last.as_ref().map_or(now, |last| last.began));
         let begun = session.clone();
-        let mut site = Self { given, session, stored, name, begun, crawl: None, cookies: None, between: None };
+        let mut site = Self {
+            given,
+            session,
+            stored,
+            name,
+            begun,
+            crawl: None,
+            cookies: None,
+            between: None,
+            heartbeat: Heartbeat::default(),
+        };
         let round = if last.as_ref().is_some_and(LastSequence::is_over) {
             let stored = site.stored.as_deref();
             if site.session.may_go_on(stored)? {
@@ -214,8 +225,12 @@ impl Subject for Site {
         self.session.show_summary(&ended)?;
         let EndedSession { end, lock, crawl, cookies } = ended;
         (self.session.lock, self.session.announced) = (Some(lock), true);
+        let settings = self.session.settings(self.stored.as_deref())?.settings;
         if crawl.is_none() && end.is_followed_by_visits() {
-            self.between = Some(Between::new(&self.session.settings(self.stored.as_deref())?.settings, now));
+            self.between = Some(Between::new(&settings, now));
+        }
+        if let Some(HeartbeatUrl(url)) = settings.schedule.heartbeat.filter(|_| !matches!(end, RunEnd::Signal(_))) {
+            self.heartbeat.send(url, settings.fetch.user_agent.as_str().to_owned());
         }
         (self.crawl, self.cookies) = (crawl, cookies);
         Ok(end)
@@ -269,10 +284,12 @@ impl Subject for Site {
     }
 
     async fn close(&mut self) -> Result<(), CommandFailure> {
-        match self.crawl.take() {
-            Some(crawl) => Ok(crawl.close().await?),
+        let closed = match self.crawl.take() {
+            Some(crawl) => crawl.close().await,
             None => Ok(()),
-        }
+        };
+        self.heartbeat.arrive().await;
+        Ok(closed?)
     }
 
     fn read_again(&mut self, given: Given) -> Result<WatchPlan, CommandFailure> {

@@ -10,6 +10,7 @@ mod fetch;
 mod frontier;
 mod host;
 mod key;
+mod machine;
 mod output;
 mod pattern;
 mod politeness;
@@ -30,12 +31,13 @@ pub use fetch::{CookieChoice, FetchLimits, Header, Login, ProxyChoice, UserAgent
 pub use frontier::{FrontierSettings, OrderChoice};
 pub(super) use frontier::{ORDER, PRIORITIES, PriorityFault, as_entry, priority};
 pub use key::KeySettings;
+pub use machine::{LEAST_MEMORY, MachineSettings, MemoryChoice};
 pub use output::{LogFormat, LogSettings};
 pub use politeness::{PolitenessSettings, RobotsSettings, ShareChoice};
 pub(super) use revisit::SECTIONS;
 pub use revisit::{AdaptiveChoice, RevisitSettings};
 pub(super) use schedule::{CRON, EVERY};
-pub use schedule::{Overlap, Pause, ScheduleSettings, Spread};
+pub use schedule::{HeartbeatUrl, Overlap, Pause, ScheduleSettings, Spread};
 pub use scope::{ScopeKind, ScopeSettings};
 pub(super) use section::{SECTION_LIMITS, URL_SECTIONS, section, written_section};
 pub use sources::{CanonicalChoice, FormsChoice, ListsChoice, SourcesSettings};
@@ -82,6 +84,8 @@ pub struct Settings {
     pub schedule: ScheduleSettings,
     /// The database.
     pub store: StoreSettings,
+    /// What it may take of this machine.
+    pub machine: MachineSettings,
     /// What the program says about its work.
     pub log: LogSettings,
 }
@@ -116,6 +120,7 @@ impl Settings {
             revisit: RevisitSettings::read(reader),
             change: ChangeSettings::read(reader),
             store: StoreSettings::read(reader),
+            machine: MachineSettings::read(reader),
             log: LogSettings::read(reader),
         }
     }

@@ -1,6 +1,6 @@
 //! `[schedule]`.
 
-use std::{marker::PhantomData, time::Duration};
+use std::{fmt, marker::PhantomData, time::Duration};
 
 use crate::{
     config::{
@@ -8,6 +8,7 @@ use crate::{
         rules::{DurationRange, Each, OneOf, Parsed, Unless, words},
     },
     schedule::{CronLine, Once, Rhythm, Schedule, ScheduleError, Window, Zone},
+    url::WebUrl,
 };
 
 pub(in crate::config) const EVERY: &str = "schedule.every";
@@ -26,6 +27,8 @@ const ZONES: Parsed<Zone> =
 
 pub(super) const WINDOWS: Each<Window> =
     Each(Parsed { allowed: "a window such as \"mon-fri 22:00-06:00\"", parse: |text| shown(Window::parse(text)) });
+
+const HEARTBEAT: Parsed<HeartbeatUrl> = Parsed { allowed: "an http or https URL", parse: heartbeat };
 
 words! {
     /// What becomes of a start that is due while a sequence runs.
@@ -78,6 +81,18 @@ pub struct ScheduleSettings {
     pub also_at: Option<Once>,
     /// Whether nothing begins for now.
     pub pause: Pause,
+    /// What is asked for after each sequence.
+    pub heartbeat: Option<HeartbeatUrl>,
+}
+
+/// A URL that lets whoever listens there know that all is well. Who knows it can say so too: it does not print.
+#[derive(Clone, PartialEq, Eq)]
+pub struct HeartbeatUrl(pub WebUrl);
+
+impl fmt::Debug for HeartbeatUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("HeartbeatUrl(secret)")
+    }
 }
 
 impl ScheduleSettings {
@@ -92,6 +107,7 @@ impl ScheduleSettings {
             spread: reader.read("schedule.spread", &OneOf(PhantomData)),
             also_at: reader.read("schedule.also_at", &TIMES),
             pause: reader.read("schedule.pause", &OneOf(PhantomData)),
+            heartbeat: reader.read("schedule.heartbeat", &Unless { word: "none", rule: HEARTBEAT }),
         }
     }
 
@@ -108,6 +124,10 @@ impl ScheduleSettings {
 
 fn cron(text: &str) -> Result<Option<CronLine>, String> {
     if text == "none" { Ok(None) } else { shown(CronLine::parse(text)).map(Some) }
+}
+
+fn heartbeat(text: &str) -> Result<HeartbeatUrl, String> {
+    WebUrl::parse(text).map(HeartbeatUrl).map_err(|_| "it is no such URL".to_owned())
 }
 
 fn once(text: &str) -> Result<Option<Once>, String> {

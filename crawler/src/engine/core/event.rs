@@ -2,6 +2,7 @@
 
 use super::{
     super::{
+        machine::MachineReading,
         report::{Judging, Report},
         visit_events::FailedVisit,
     },
@@ -31,6 +32,8 @@ pub(in crate::engine) enum CoreEvent {
     GivenUp(u64),
     /// So many leases have gone to their hosts, of those that wait for the rate, and it lets the next go.
     Gone(usize),
+    /// So much is left of this machine.
+    Machine(MachineReading),
     /// The store has answered a question.
     Answered(StoreAnswer),
     /// The user asks to stop: the signal's number. Nothing more is leased.

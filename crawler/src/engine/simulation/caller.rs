@@ -10,12 +10,12 @@ use tokio::sync::watch;
 use super::{
     Random, copies,
     disk::Disk,
-    follower,
+    follower, time,
     world::{Granted, WebFetcher, World},
 };
 use crate::{
     config::Settings,
-    engine::{Gated, Pass, Progress, RunEnd, SharedGate, StopSignal, VisitEvents},
+    engine::{Gated, Gauge, Pass, Progress, RunEnd, SharedGate, StopSignal, VisitEvents},
     session::{Caller, CommandFailure, access::Standard, takers::VisitTaker},
 };
 
@@ -73,6 +73,11 @@ impl Caller for Simulated {
 
     fn takers(&self, dir: &Path, _: &Settings) -> Vec<VisitTaker> {
         if self.copies { vec![copies::taker(dir)] } else { Vec::new() }
+    }
+
+    fn gauge(&self, _: &Path) -> Gauge {
+        let world = Arc::clone(&self.world);
+        Gauge::new(move || world.lock().unwrap().machine(time::now()))
     }
 
     fn note(&self, text: &str) {

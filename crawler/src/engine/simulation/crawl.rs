@@ -178,6 +178,7 @@ impl SimulatedCrawl {
         // Draws of their own, so that a seed stays what it was.
         self.copies = self.separate(1).percent(30);
         self.world.lock().unwrap().follower = self.separate(2).percent(30).then(Follower::default);
+        self.with_a_scarce_machine();
         let mut separate = self.separate(0);
         let between = separate.percent(30).then(|| between(&mut separate));
         let length = separate.pick(&[30 * SECOND, 2 * MINUTE, 10 * MINUTE]);
@@ -211,6 +212,17 @@ impl SimulatedCrawl {
             let length = self.random.pick(&[10, SECOND, 30 * SECOND]);
             self.disk.0.lock().unwrap().full = Some((from, from + length));
         }
+    }
+
+    /// The disk is nearly full for a while, or memory short.
+    fn with_a_scarce_machine(&mut self) {
+        let mut random = self.separate(5);
+        let mut spell = || {
+            let from = random.below(60 * SECOND);
+            let length = random.pick(&[SECOND, 40 * SECOND, 10 * MINUTE]);
+            random.percent(12).then_some((from, from + length))
+        };
+        self.world.lock().unwrap().scarce = [spell(), spell()];
     }
 
     /// Whether a host cannot be asked at a moment: it is away, or the machine that crawls is offline.

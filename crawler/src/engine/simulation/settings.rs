@@ -94,7 +94,8 @@ pub(super) fn stages(plan: &WebPlan, random: &mut Random) -> Vec<Stage> {
         "gone_after = 0\nconfirm = 0",
         "gone_after = \"1h\"\nconfirm = \"10m\"",
     ]);
-    write!(text, "[change]\ntext = \"{texts}\"\n{looks}\nsite_wide_pages = 0\n").unwrap();
+    write!(text, "[machine]\nmax_memory = \"1GiB\"\n[change]\ntext = \"{texts}\"\n{looks}\nsite_wide_pages = 0\n")
+        .unwrap();
     let sitemaps = if plan.has_sitemaps() { "on" } else { "off" };
     let checks = if plan.checks_links() { "on" } else { "off" };
     write!(text, "[sources]\nsitemaps = \"{sitemaps}\"\n[check]\nexternal = \"{checks}\"\nanchors = \"{checks}\"\n")

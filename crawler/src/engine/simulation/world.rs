@@ -25,7 +25,7 @@ use super::{
     web::{Host, SimulatedPage, SimulatedRobots, Web, split},
 };
 use crate::{
-    engine::{Gated, StopSignal},
+    engine::{Gated, MachineReading, StopSignal},
     fetch::{
         Cause, FetchError, FetchFailure, FetchRequest, FetchResponse, Fetcher, Method, Phase, Truncation,
         resolve::HostAddresses,
@@ -119,6 +119,8 @@ pub(super) struct World {
     random: Random,
     /// Times in which the crawl's own machine can make no request, from and to, in milliseconds from the beginning.
     pub(super) own_faults: Vec<(u64, u64)>,
+    /// From and to when the disk is nearly full and when memory is short.
+    pub(super) scarce: [Option<(u64, u64)>; 2],
     /// When it is offline while links are checked.
     pub(super) offline: Option<Offline>,
     /// The longest that a request waits for its turn among other crawls, in milliseconds.
@@ -166,6 +168,7 @@ impl World {
             sequence: 0,
             random,
             own_faults: Vec::new(),
+            scarce: [None; 2],
             offline: None,
             longest_wait: 0,
             granted: HashMap::new(),
@@ -273,6 +276,14 @@ impl World {
     /// How long a request waits before it is sent.
     fn wait(&mut self) -> u64 {
         if self.longest_wait > 0 && self.random.percent(30) { self.random.below(self.longest_wait) } else { 0 }
+    }
+
+    /// What is left of the machine at a moment.
+    pub(super) fn machine(&self, at: u64) -> MachineReading {
+        let is_scarce = self.scarce.map(|scarce| scarce.is_some_and(|(from, to)| (from..to).contains(&at)));
+        let plenty = |is_scarce: bool, few| if is_scarce { few } else { 1 << 30 };
+        let [disk, memory] = is_scarce;
+        MachineReading { free_disk: Some(plenty(disk, 1 << 20)), memory: Some((1 << 30) - plenty(memory, 1 << 20)) }
     }
 
     fn own_machine_fails(&self, at: u64) -> bool {

@@ -17,6 +17,7 @@ mod connections;
 mod exchange;
 mod fault;
 mod names;
+mod notice;
 mod outgoing;
 mod pace;
 mod proxy;
@@ -47,6 +48,7 @@ use super::resolve::{HostAddresses, Resolver};
 use super::{FetchError, FetchFailure, FetchRequest, FetchResponse, Fetcher, Method, Phase};
 use crate::url::{Origin, WebUrl};
 
+pub use self::notice::{UntoldError, tell};
 pub use self::proxy::{BadProxy, ProxyRules, ProxyVariables};
 pub use self::settings::{FetchSettings, SetupError};
 

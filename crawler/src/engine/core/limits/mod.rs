@@ -9,14 +9,16 @@
 //! way when a budget is spent.
 
 mod own_trouble;
+mod scarcity;
 
 use std::{cell::Cell, time::Duration};
 
 use own_trouble::OwnTrouble;
+use scarcity::Scarcity;
 
 use crate::{
     config::{BudgetSettings, Settings},
-    engine::report::Report,
+    engine::{MachineReading, report::Report},
     fetch::FetchError,
     frontier::Lease,
     politeness::MemberRate,
@@ -81,6 +83,7 @@ pub(super) struct Limits {
     /// What the hours say now, until they say otherwise.
     spell: Cell<(Moment, Spell)>,
     own_trouble: OwnTrouble,
+    scarcity: Scarcity,
 }
 
 impl Limits {
@@ -91,6 +94,7 @@ impl Limits {
     pub(super) fn new(settings: &Settings, sections: SectionUse, started: Moment) -> Self {
         let MemberRate { requests, bytes } = settings.politeness.rate();
         let most_unsent = requests.map(|rate| 1 + (rate.get() / SHARE) as usize).or(bytes.map(|_| FEW));
+        let concurrency = settings.politeness.concurrency.get() as usize;
         let hours = Hours::new(settings.politeness.hours.clone(), settings.schedule.tz.clone());
         Self {
             budget: settings.budget.clone(),
@@ -98,12 +102,13 @@ impl Limits {
             ends: settings.budget.max_time.map(|most| started + most),
             pages_in_flight: 0,
             in_flight: 0,
-            concurrency: settings.politeness.concurrency.get() as usize,
+            concurrency,
             unsent: 0,
             most_unsent: most_unsent.unwrap_or(usize::MAX),
             spell: Cell::new((started, spell_at(&hours, started))),
             hours,
             own_trouble: OwnTrouble::default(),
+            scarcity: Scarcity::new(&settings.machine, concurrency),
         }
     }
 
@@ -117,7 +122,7 @@ impl Limits {
 
     /// Whether another lease can be carried out, whatever the budgets say.
     pub(super) fn room(&self, work: &Workload<'_>, now: Moment) -> LeaseAllowance {
-        let most = self.own_trouble.most(self.concurrency, now);
+        let most = self.scarcity.most(self.own_trouble.most(self.concurrency, now));
         if self.in_flight + work.waiting >= most || self.unsent >= self.most_unsent {
             return LeaseAllowance::NotYet(None);
         }
@@ -156,7 +161,7 @@ impl Limits {
 
     /// Until when no request is made: because this machine cannot, or because it is not the time for it.
     pub(super) fn waits(&self, now: Moment) -> Option<Moment> {
-        self.own_trouble.waits(now).max(self.is_closed_until(now))
+        self.own_trouble.waits(now).max(self.scarcity.waits(now)).max(self.is_closed_until(now))
     }
 
     fn is_closed_until(&self, now: Moment) -> Option<Moment> {
@@ -238,6 +243,11 @@ impl Limits {
                 true
             }
         }
+    }
+
+    /// This machine was read.
+    pub(super) fn read(&mut self, reading: MachineReading) {
+        self.scarcity.read(reading, self.in_flight);
     }
 
     /// One was given up.

@@ -52,6 +52,7 @@ impl Core {
                 self.count_requests(requests);
             }
             CoreEvent::Gone(leases) => self.limits.gone(leases),
+            CoreEvent::Machine(reading) => self.limits.read(reading),
             CoreEvent::Answered(answer) => self.answered(answer, now),
             CoreEvent::Stop(signal) => self.stopped = self.stopped.or(Some(RunEnd::Signal(signal))),
             CoreEvent::Turn => {}

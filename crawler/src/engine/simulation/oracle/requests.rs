@@ -10,12 +10,16 @@ use super::super::{
 };
 use crate::{config::ShareChoice, engine::RunEnd, purpose::Purpose, url::WebUrl};
 
+/// Between sequences the machine is read so often.
+const LONGEST_TICK: u64 = 30 * SECOND;
+
 /// Requests to an unhealthy host in the first half minute.
 const MOST_AT_FIRST: usize = 12;
 
 /// Judges the requests of the last sequence.
 pub(super) fn judge(crawl: &SimulatedCrawl) -> Result<(), String> {
     rate(crawl)?;
+    scarcity(crawl)?;
     machines(crawl)?;
     let mut hosts: BTreeMap<&str, Vec<&Request>> = BTreeMap::new();
     for request in crawl.in_sequence() {
@@ -51,6 +55,25 @@ fn rate(crawl: &SimulatedCrawl) -> Result<(), String> {
             sent.iter().zip(&sent[most.min(sent.len())..]).find(|(first, last)| **last < **first + SECOND)
         {
             return Err(format!("{} requests within a second of {first}, not {most}", most + 1));
+        }
+    }
+    Ok(())
+}
+
+/// Nothing is leased while the disk is nearly full, and one request at a time made while memory is short, once that was seen.
+fn scarcity(crawl: &SimulatedCrawl) -> Result<(), String> {
+    let scarce = crawl.world.lock().unwrap().scarce;
+    let within = |kind: usize, seen: u64| {
+        let (from, to) = scarce[kind].unwrap_or_default();
+        crawl.requests.iter().filter(move |request| (from + seen..to).contains(&request.granted))
+    };
+    if let Some(request) = within(0, LONGEST_TICK + SECOND).next() {
+        return Err(format!("{} was leased at {} though the disk was nearly full", request.url, request.granted));
+    }
+    for request in within(1, 8 * LONGEST_TICK) {
+        let others = crawl.requests.iter().filter(|other| other.run == request.run && other.url != request.url);
+        if let Some(other) = others.into_iter().find(|one| (one.granted..one.to).contains(&request.granted)) {
+            return Err(format!("{} was leased beside {} though memory was short", request.url, other.url));
         }
     }
     Ok(())
