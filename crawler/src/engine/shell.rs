@@ -222,7 +222,9 @@ impl<F: Fetcher + 'static> Shell<F> {
             job.followed = Some(self.follow(&lease).await?);
         }
         let span = tracing::info_span!("lease", url = %lease.url(), purpose = ?lease.purpose());
-        self.visits.begin(lease, async move { visitor.visit(job, judging).await }.instrument(span));
+        // It is large, and would be moved several times until it runs.
+        let visit = Box::pin(async move { visitor.visit(job, judging).await });
+        self.visits.begin(lease, visit.instrument(span));
         Ok(())
     }
 
