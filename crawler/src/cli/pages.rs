@@ -219,9 +219,7 @@ impl PagesArgs {
         if let Some(old) = self.sequence.filter(|_| !self.lost && !self.recovered)
             && records.is_pruned(old)?
         {
-            outcome::tell(&format!(
-                "sequence {old} is kept only in part, without the visits that found nothing new (store.keep_sequences)"
-            ));
+            outcome::tell(&format!("sequence {old} is kept only in part (store.keep_sequences and store.keep)"));
         }
         let Some(prefix) = &self.content_type else { return Ok(()) };
         let types = records.content_types(prefix, NAMED)?;

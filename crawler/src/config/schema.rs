@@ -385,6 +385,8 @@ pub struct RawStore {
     pub checkpoint_every: Option<RawValue>,
     /// Sequences that are kept whole.
     pub keep_sequences: Option<RawValue>,
+    /// How much history is kept.
+    pub keep: Option<RawValue>,
     /// `fingerprints` or `full`.
     pub links: Option<RawValue>,
 }

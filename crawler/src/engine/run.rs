@@ -188,6 +188,7 @@ fn begin<F: Fetcher + 'static, S: Store, H: WriterHost>(
         counters: launch.resumed.counters.clone(),
         changes: change_rules(&launch.settings.change),
         keep_sequences: launch.settings.store.keep_sequences,
+        keep: launch.settings.store.keep,
         is_over,
     };
     let omitted = launch.texts.then(|| Arc::new(launch.settings.change.omitted()));

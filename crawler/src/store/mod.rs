@@ -61,4 +61,4 @@ pub use summary::{
     CheckedRevisits, LostCounts, PageCounts, SequenceLosses, StoredSummary, SweepCounts, UnhealthyHost, UrlCounts,
 };
 pub use why::{HostFacts, LostFacts, Proposer, Proposers, UrlFacts, UrlRecord};
-pub use writing::{Errs, Incoming, RunStart, Store, StoreWriter, WriterSettings};
+pub use writing::{Errs, Incoming, KeptHistory, RunStart, Store, StoreWriter, WriterSettings};

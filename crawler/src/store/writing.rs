@@ -97,8 +97,21 @@ pub struct WriterSettings {
     pub changes: ChangeRules,
     /// Sequences that are kept whole; `None` is all.
     pub keep_sequences: Option<NonZeroU32>,
+    /// How much history is kept.
+    pub keep: KeptHistory,
     /// Whether the sequence has come to its end, and nothing was written of it since.
     pub is_over: bool,
+}
+
+/// How much of the history of a crawl is kept: earlier visits that found something new, and changes that were reported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeptHistory {
+    /// All of it.
+    All,
+    /// That of so many sequences, the last ones.
+    Sequences(NonZeroU32),
+    /// That of sequences which ended so many days ago at most.
+    Days(NonZeroU32),
 }
 
 #[cfg(test)]
@@ -113,6 +126,7 @@ impl WriterSettings {
             counters: Counters::default(),
             changes: ChangeRules::at_once(),
             keep_sequences: None,
+            keep: KeptHistory::All,
             is_over: false,
         }
     }

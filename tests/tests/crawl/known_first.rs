@@ -17,7 +17,7 @@ use webloom_tests::{
 
 use crate::{
     Folder,
-    again::{changes, states},
+    again::{Versions, changes, states},
     assert_counts, crawl,
     loss::{all, count, database, proposed, web},
     robots::age_robots,
@@ -344,4 +344,38 @@ fn what_found_nothing_new_is_forgotten_after_some_sequences() {
     assert!(old.stdout.is_empty() && old.stderr.contains("is kept only in part"), "{}", old.stderr);
     assert_eq!(pages_of(&dir, 0).len(), 5);
     assert_eq!(states(&site.server, pages(&dir)).len(), 6);
+}
+
+#[test]
+fn history_is_forgotten_and_what_is_known_stays() {
+    let site = Versions::serve(|version, path, _| match path {
+        "/" => Reply::links((1..=4).map(|page| format!("/{page}"))),
+        "/1" if version > 2 => Reply::status(404),
+        path => Reply::html(format!("<p>{path} in version {version}</p>")),
+    });
+    for way in ["known-first", "rediscover"] {
+        let folder = Folder::new();
+        let dir = folder.crawl();
+        site.set(0);
+        crawl(&site.server, &dir, &["--text", "on"]);
+        let mut sizes = Vec::new();
+        for version in 1..9 {
+            site.set(version);
+            let again = Webloom::go_on(&dir).args(["--again", "--revisit", way, "--gone-after", "0"]);
+            again.env("WEBLOOM_STORE_KEEP", "2 sequences").env("WEBLOOM_CHANGE_MASS_SHARE", "1").run().expect(0);
+            assert_clean(&dir);
+            let count =
+                "SELECT (SELECT count(*) FROM visit), (SELECT count(*) FROM change), (SELECT count(*) FROM text)";
+            let row = |row: &rusqlite::Row<'_>| Ok([row.get(0)?, row.get(1)?, row.get(2)?]);
+            sizes.push(database(&dir).query_row(count, [], row).unwrap());
+        }
+        let [.., before, last]: [[u64; 3]; 8] = sizes.clone().try_into().unwrap();
+        assert_eq!((before, last[0] < 20), (last, true), "{way}: {sizes:?}");
+        let changes = Webloom::new(["changes", "--format", "jsonl"]).args([&dir]).run().expect(0).json_lines();
+        assert!(changes.iter().all(|change| change["sequence"].as_u64() >= Some(7)), "{changes:?}");
+        assert_eq!(changes.len(), 6, "{way}: {changes:?}");
+        assert_eq!(states(&site.server, pages(&dir)).len(), 5, "{way}");
+        let old = Webloom::new(["pages", "--sequence", "3", "--format", "jsonl"]).args([&dir]).run().expect(0);
+        assert!(old.stderr.contains("is kept only in part"), "{}", old.stderr);
+    }
 }

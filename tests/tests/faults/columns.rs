@@ -76,6 +76,7 @@ const ANY_NUMBER: &[&str] = &[
 const NUMBERS_OF_ROWS: &[&str] = &[
     "crawl.looked_at",
     "crawl.pruned_to",
+    "crawl.forgotten_to",
     "crawl.learnt",
     "crawl.weighed",
     "sequence.n",

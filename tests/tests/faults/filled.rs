@@ -90,6 +90,7 @@ pub(crate) fn crawl() -> Filled {
 pub(crate) fn run(run: Webloom) -> Webloom {
     run.env("WEBLOOM_POLITENESS_GIVE_UP", "200ms")
         .env("WEBLOOM_STORE_KEEP_SEQUENCES", "2")
+        .env("WEBLOOM_STORE_KEEP", "4 sequences")
         .env("WEBLOOM_CHANGE_MASS_SHARE", "1")
 }
 

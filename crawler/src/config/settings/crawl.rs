@@ -4,11 +4,14 @@ use std::{marker::PhantomData, num::NonZeroU32, time::Duration};
 
 use crate::config::{
     reader::KeyReader,
-    rules::{Count, DurationRange, OneOf, Unless, words},
+    rules::{Count, DurationRange, OneOf, Parsed, Unless, words},
 };
+use crate::store::KeptHistory;
 
 /// More sequences than anybody keeps.
 const MOST_SEQUENCES: NonZeroU32 = NonZeroU32::new(1_000_000).expect("it is not zero");
+
+const KEEP: Parsed<KeptHistory> = Parsed { allowed: "\"30 sequences\", \"90 days\" or \"all\"", parse: history };
 
 words! {
     /// What is kept of the links of a page.
@@ -42,6 +45,8 @@ pub struct StoreSettings {
     pub checkpoint_every: Duration,
     /// Sequences that are kept whole; `None` is all.
     pub keep_sequences: Option<NonZeroU32>,
+    /// How much history is kept.
+    pub keep: KeptHistory,
     /// What is kept of the links of a page.
     pub links: LinksChoice,
 }
@@ -67,7 +72,40 @@ impl StoreSettings {
                 .read("store.checkpoint_every", &DurationRange(Duration::from_millis(10)..=Duration::from_hours(1))),
             keep_sequences: reader
                 .read("store.keep_sequences", &Unless { word: "all", rule: Count(NonZeroU32::MIN..=MOST_SEQUENCES) }),
+            keep: reader.read("store.keep", &KEEP),
             links: reader.read("store.links", &OneOf(PhantomData)),
+        }
+    }
+}
+
+/// A number of sequences or days, or all.
+fn history(text: &str) -> Result<KeptHistory, String> {
+    if text == "all" {
+        return Ok(KeptHistory::All);
+    }
+    let wrong = || "it is no number of sequences or days".to_owned();
+    let (number, unit) = text.split_once(' ').ok_or_else(wrong)?;
+    let number = number.parse().ok().filter(|number| *number <= MOST_SEQUENCES).ok_or_else(wrong)?;
+    match unit.trim() {
+        "sequence" | "sequences" => Ok(KeptHistory::Sequences(number)),
+        "day" | "days" => Ok(KeptHistory::Days(number)),
+        _ => Err(wrong()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn history_is_counted_in_sequences_or_days() {
+        let three = NonZeroU32::new(3).unwrap();
+        assert_eq!(history("3 sequences"), Ok(KeptHistory::Sequences(three)));
+        assert_eq!(history("3 days"), Ok(KeptHistory::Days(three)));
+        assert_eq!(history("1 day"), Ok(KeptHistory::Days(NonZeroU32::MIN)));
+        assert_eq!(history("all"), Ok(KeptHistory::All));
+        for wrong in ["", "3", "3d", "0 days", "-1 days", "3 weeks", "three days", "1000001 days", "all days"] {
+            assert!(history(wrong).is_err(), "{wrong}");
         }
     }
 }

@@ -24,6 +24,7 @@ mod crawl;
 mod disk;
 mod faults;
 mod follower;
+mod forgetful;
 mod grow;
 mod months;
 mod offline;

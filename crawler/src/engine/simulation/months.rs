@@ -226,6 +226,45 @@ fn two_hundred_sequences_tell_the_rates_and_take_no_more_room() {
     assert_figures(&crawl, &site);
 }
 
+/// Sequences by the day, of a site whose pages never cease to change: nothing grows once the history has its length. `LONG=1` has 1,000
+/// of them, and the history that is kept by default.
+#[test]
+fn years_of_sequences_take_no_more_room() {
+    let (sequences, history) = if is_long() { (1_000, "90 days") } else { (150, "30 sequences") };
+    let site = Site::new(if is_long() { 300 } else { 40 }, 40.0, sequences);
+    let Stage { text, .. } = settings("optimal", "rescue");
+    let mut crawl = site.crawl(Stage::new(&format!("{text}[store]\nkeep = \"{history}\"\n")));
+    crawl.runs = 1;
+    let mut sizes: [Vec<f64>; 4] = Default::default();
+    for sequence in 0..sequences {
+        crawl.now = crawl.now.max(sequence * DAY);
+        crawl.next = if sequence > 0 { NextRun::Begins } else { NextRun::GoesOn };
+        crawl.revisit = Revisit::KnownFirst;
+        run(&mut crawl);
+        crawl.requests.clear();
+        learn(&crawl);
+        let log = std::fs::metadata(crawl.folder.path().join("webloom.sqlite-wal")).map_or(0.0, |log| log.len() as f64);
+        let handles = std::fs::read_dir("/proc/self/fd").unwrap().count() as f64;
+        for (sizes, size) in sizes.iter_mut().zip([file_size(&crawl), log, handles, memory()]) {
+            sizes.push(size);
+        }
+    }
+    // Until then, the history has not its length yet.
+    let settled = sizes.each_ref().map(|sizes| &sizes[sizes.len() * 2 / 5..]);
+    let [file, log, handles, memory] = settled.map(slope);
+    let now = sizes.map(|sizes| sizes[sizes.len() - 1]);
+    println!(
+        "{sequences} sequences: the file has {:.0} bytes and {file:.0} more a sequence, the log {:.0} and {log:.0}, the process {:.0} \
+         handles and {handles:.3}, {:.0} bytes of memory and {memory:.0}",
+        now[0], now[1], now[2], now[3]
+    );
+    let report = Records::open(crawl.folder.path()).unwrap().check().unwrap();
+    assert!(report.findings.is_empty(), "{:?}", report.findings);
+    assert!(file < 1_024.0 && log.abs() < 1_024.0, "{file} {log}");
+    // Other tests run at the same time, unless it is the only one.
+    assert!(!is_long() || (handles.abs() < 0.01 && memory < 16_384.0));
+}
+
 /// The median error of the estimates of pages with 20 visits or more is 15 % at most.
 fn assert_rates(site: &Site, crawl: &SimulatedCrawl) {
     let records = Records::open(crawl.folder.path()).unwrap();

@@ -116,8 +116,10 @@ fn recount(connection: &Connection) -> Result<CheckReport, Fault> {
     let mut kept = KeptLinks::default();
     for sequence in sequences(connection)? {
         counts = super::resume::counts(connection, sequence.number)?;
-        findings.extend(sums(connection, &sequence, counts.admitted)?);
-        kept.read(&source, &sequence)?;
+        if !sequence.is_forgotten {
+            findings.extend(sums(connection, &sequence, counts.admitted)?);
+            kept.read(&source, &sequence)?;
+        }
     }
     findings.extend(urls::findings(&source)?);
     findings.extend(labels::finding(connection)?);

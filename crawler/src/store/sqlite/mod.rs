@@ -22,6 +22,7 @@ mod directory;
 mod error;
 mod failpoint;
 mod fields;
+mod forget;
 mod freshness;
 mod held;
 mod link_checks;

@@ -263,6 +263,8 @@ const MIGRATIONS: &[&str] = &["
     ALTER TABLE visit ADD COLUMN robots TEXT;   -- what it asks of robots: noindex, nofollow, or both
     ALTER TABLE visit ADD COLUMN words INTEGER; -- that it shows; null: it is no HTML, or was read before this column was there
     ALTER TABLE link_check ADD COLUMN guessed INTEGER NOT NULL DEFAULT 0 CHECK (guessed IN (0, 1)); -- 1: nothing leads to it, but to the same with http
+","
+    ALTER TABLE crawl ADD COLUMN forgotten_to INTEGER; -- up to this visit, those that nothing needs are gone
 "];
 
 /// The index by which a further sequence finds the rows of earlier ones. The first sequence does without.
@@ -283,6 +285,12 @@ pub(super) const INDICES_OF_CHANGES: &str = "
 /// Whether it is kept what pages say of themselves beside their title: in a database that no program has written to since, it is not.
 pub(super) fn has_said_columns(connection: &Connection) -> rusqlite::Result<bool> {
     let any = "SELECT EXISTS (SELECT 1 FROM pragma_table_info('visit') WHERE name = 'words')";
+    connection.query_row(any, [], |row| row.get(0))
+}
+
+/// Whether it may be kept how far history was forgotten: the same.
+pub(super) fn has_forgotten_column(connection: &Connection) -> rusqlite::Result<bool> {
+    let any = "SELECT EXISTS (SELECT 1 FROM pragma_table_info('crawl') WHERE name = 'forgotten_to')";
     connection.query_row(any, [], |row| row.get(0))
 }
 

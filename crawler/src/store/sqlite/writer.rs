@@ -24,7 +24,7 @@ use super::{
     current::Current,
     directory::DATABASE,
     error::Fault,
-    freshness, held, link_checks,
+    forget, freshness, held, link_checks,
     log_length::{self, LogLength},
     lost, prepare, prune, refill, revisits,
     step_context::{StepContext, StepRows},
@@ -347,10 +347,15 @@ impl Writer {
         }
         self.pass("inside_end");
         transaction.commit()?;
+        let sequence = self.context.current.sequence;
         match self.settings.keep_sequences {
-            Some(keep) if end.tells => Ok(prune::prune(self.connection(), self.context.current.sequence, keep.get())?),
-            _ => Ok(()),
+            Some(keep) if end.tells => prune::prune(self.connection(), sequence, keep.get())?,
+            _ => {}
         }
+        if end.tells {
+            forget::forget(self.connection(), sequence, end.at.millis(), self.settings.keep)?;
+        }
+        Ok(())
     }
 
     fn connection(&self) -> &Connection {

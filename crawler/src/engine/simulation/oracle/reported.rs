@@ -20,6 +20,10 @@ struct Known {
 
 /// Judges all reports, and the pages as they are now.
 pub(super) fn judge(connection: &Connection) -> std::result::Result<(), String> {
+    if is_forgotten(connection).map_err(|error| error.to_string())? {
+        // A crawl of the same seed that keeps everything is judged instead.
+        return Ok(());
+    }
     let mut pages = baseline(connection).map_err(|error| error.to_string())?;
     for url in targets(connection).map_err(|error| error.to_string())? {
         // It was reported with the page that moved there.
@@ -44,6 +48,10 @@ pub(super) fn judge(connection: &Connection) -> std::result::Result<(), String> 
         }
     }
     nothing_is_left_out(connection, &pages).map_err(|error| error.to_string())?
+}
+
+fn is_forgotten(connection: &Connection) -> Result<bool> {
+    connection.query_row("SELECT forgotten_to IS NOT NULL FROM crawl", [], |row| row.get(0))
 }
 
 /// Copies that the first sequence has.

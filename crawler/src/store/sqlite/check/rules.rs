@@ -50,7 +50,7 @@ pub(super) const RULES: &[(&str, &str)] = &[
                  WHERE copy.url = visit.url AND copy.sequence < visit.sequence AND copy.outcome = 'stored'
                  ORDER BY copy.sequence DESC LIMIT 1), NULL)
              WHEN 1 THEN 'unchanged' WHEN 0 THEN 'changed' ELSE 'new' END
-             AND NOT EXISTS (SELECT 1 FROM sequence WHERE n <= visit.sequence AND (revisit IS NOT NULL OR revisited IS NOT NULL))
+             AND NOT EXISTS (SELECT 1 FROM sequence WHERE n <= visit.sequence AND coalesce(revisit, revisited, pruned) IS NOT NULL)
          UNION ALL SELECT 'visit ' || id || ' is ' || quote(change) FROM visit
          WHERE outcome = 'stored' AND (change IS NULL OR change NOT IN ('new', 'changed', 'unchanged'))
          UNION ALL SELECT 'visit ' || visit.id || ' is ' || quote(visit.change) FROM visit LEFT JOIN visit AS copy ON copy.id = visit.same
@@ -69,7 +69,7 @@ pub(super) const RULES: &[(&str, &str)] = &[
          UNION ALL SELECT 'visit ' || visit.id FROM visit LEFT JOIN visit AS copy ON copy.id = visit.before
          WHERE visit.before IS NOT NULL AND ((copy.url, copy.outcome) IS NOT (visit.url, 'stored') OR copy.id >= visit.id)
          UNION ALL SELECT 'visit ' || id FROM visit CROSS JOIN sequence ON n = sequence
-         WHERE change IN ('changed', 'gone') AND before IS NULL AND text_rule IS NOT NULL",
+         WHERE change IN ('changed', 'gone') AND before IS NULL AND text_rule IS NOT NULL AND pruned IS NULL",
     ),
     (
         "an earlier state of a URL belongs to a sequence before its latest one",
@@ -80,7 +80,8 @@ pub(super) const RULES: &[(&str, &str)] = &[
         "a URL that was admitted again has a later number than its first, and an earlier state",
         "SELECT 'url ' || id FROM url
          WHERE readmission <= id OR (readmission IS NOT NULL AND NOT EXISTS (SELECT 1 FROM past WHERE past.url = url.id)
-             AND NOT EXISTS (SELECT 1 FROM visit WHERE visit.url = url.id AND visit.sequence < admitted_in))
+             AND NOT EXISTS (SELECT 1 FROM visit WHERE visit.url = url.id AND visit.sequence < admitted_in)
+             AND NOT EXISTS (SELECT 1 FROM sequence WHERE pruned))
          UNION ALL SELECT 'url ' || url.id FROM visit CROSS JOIN url ON url.id = visit.url
          WHERE visit.sequence < admitted_in AND readmission IS NULL
              AND NOT EXISTS (SELECT 1 FROM sequence WHERE n > visit.sequence AND coalesce(revisit, revisited) IS NOT NULL)",
@@ -245,7 +246,7 @@ pub(super) const LOST_RULES: &[(&str, &str)] = &[
                                  WHERE past.url = admitted AND past.sequence = coalesce(recovered_in, lost.sequence))
                  AND NOT EXISTS (SELECT 1 FROM visit
                                  WHERE visit.url = admitted AND visit.sequence = coalesce(recovered_in, lost.sequence))
-                 AND NOT EXISTS (SELECT 1 FROM sequence WHERE revisit IS NOT NULL))",
+                 AND NOT EXISTS (SELECT 1 FROM sequence WHERE coalesce(revisit, pruned) IS NOT NULL))",
     ),
     (
         "a URL that a sequence lost and did not admit has no state in it",

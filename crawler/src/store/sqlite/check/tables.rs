@@ -63,6 +63,9 @@ impl Last {
 pub(super) fn all(connection: &Connection) -> Result<Vec<CheckedTable>> {
     let last = Last::read(connection)?;
     let mut tables = Vec::from(crawl(&last));
+    if schema::has_forgotten_column(connection)? {
+        tables[0].columns.push(number("forgotten_to", 0..=last.visit).or_null());
+    }
     let mut of_urls = urls(&last);
     if schema::has_said_columns(connection)? {
         of_urls[1].columns.extend(said_columns());
