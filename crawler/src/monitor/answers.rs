@@ -2,34 +2,46 @@
 //!
 //! `/healthz` and `/readyz` are for anybody who reaches the port; all else is for whoever has the token, if there is one.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use data_encoding::BASE64;
-use http_body_util::Full;
+use http_body_util::{BodyExt, Full};
 use hyper::{
     Method, Request, Response, StatusCode,
     body::{Bytes, Incoming},
-    header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, HOST, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS},
+    header::{
+        AUTHORIZATION, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HOST, REFERRER_POLICY, WWW_AUTHENTICATE,
+        X_CONTENT_TYPE_OPTIONS,
+    },
+    http::response::Builder,
 };
 use sha2::{Digest, Sha256};
 use tokio::sync::Semaphore;
 
-use super::{metrics::Metrics, roster::Roster, server::AnswersRequests};
+use super::{
+    metrics::Metrics,
+    page::{self, Events, PortPage},
+    readings::Readings,
+    roster::Roster,
+    server::{AnswersRequests, PortBody},
+};
 use crate::{clock::Clock, observe::figures::counted};
 
-/// Threads that read crawl directories for whoever asks, however many do: one for each of the two paths, so that neither waits for the
-/// other.
-pub(super) const READERS: usize = 2;
+/// Threads that read crawl directories for whoever asks, however many do: one for each of three paths, so that none waits for
+/// another.
+pub(super) const READERS: usize = 3;
 
 /// Answers for the crawls of a roster.
 pub(super) struct Port {
     roster: Roster,
     metrics: Arc<Metrics>,
+    page: Arc<PortPage>,
     /// SHA-256 of the token.
     token: Option<[u8; 32]>,
     /// Whose turn it is to read for a path: those who go away do not end what they have begun.
     ready_turn: Arc<Semaphore>,
     metrics_turn: Arc<Semaphore>,
+    page_turn: Arc<Semaphore>,
 }
 
 /// An answer in text.
@@ -43,13 +55,20 @@ impl Answer {
     fn plain(status: StatusCode, text: impl Into<String>) -> Self {
         Self { status, content_type: "text/plain; charset=utf-8", text: text.into() }
     }
+
+    fn of_page(content_type: &'static str, text: String) -> Self {
+        Self { status: StatusCode::OK, content_type, text }
+    }
 }
 
 impl Port {
     pub(super) fn new(roster: Roster, token: Option<&str>) -> Self {
-        let metrics = Arc::new(Metrics::new(roster.clone()));
-        let [ready_turn, metrics_turn] = [(); READERS].map(|()| Arc::new(Semaphore::new(1)));
-        Self { roster, metrics, token: token.map(|token| Sha256::digest(token).into()), ready_turn, metrics_turn }
+        let readings = Arc::new(Mutex::new(Readings::default()));
+        let metrics = Arc::new(Metrics::new(roster.clone(), Arc::clone(&readings)));
+        let page = Arc::new(PortPage::new(roster.clone(), readings));
+        let token = token.map(|token| Sha256::digest(token).into());
+        let [ready_turn, metrics_turn, page_turn] = [(); READERS].map(|()| Arc::new(Semaphore::new(1)));
+        Self { roster, metrics, page, token, ready_turn, metrics_turn, page_turn }
     }
 
     /// Whether the request may see more than whether all is well.
@@ -80,26 +99,44 @@ impl Port {
                 })
                 .await
             }
-            _ => Answer::plain(StatusCode::NOT_FOUND, "there are /healthz, /readyz and /metrics\n"),
+            "/" => {
+                let page = Arc::clone(&self.page);
+                reading(&self.page_turn, move || Answer::of_page("text/html; charset=utf-8", page.document())).await
+            }
+            "/page.css" => Answer::of_page("text/css; charset=utf-8", page::STYLE.to_owned()),
+            "/page.js" => Answer::of_page("text/javascript; charset=utf-8", page::SCRIPT.to_owned()),
+            _ => Answer::plain(StatusCode::NOT_FOUND, "there are /, /healthz, /readyz and /metrics\n"),
         }
     }
 }
 
 impl AnswersRequests for Port {
-    async fn answer(&self, request: &Request<Incoming>) -> Response<Full<Bytes>> {
+    async fn answer(&self, request: &Request<Incoming>) -> Response<PortBody> {
+        if request.uri().path() == "/events" && request.method() == Method::GET && self.may_see(request) {
+            let events = Events::of(Arc::clone(&self.page), Arc::clone(&self.page_turn));
+            let response = head(StatusCode::OK, "text/event-stream");
+            return response.body(events.boxed_unsync()).unwrap_or_default();
+        }
         let Answer { status, content_type, text } = self.of(request).await;
-        let response = Response::builder()
-            .status(status)
-            .header(CONTENT_TYPE, content_type)
-            .header(CACHE_CONTROL, "no-store")
-            .header(X_CONTENT_TYPE_OPTIONS, "nosniff");
+        let response = head(status, content_type);
         let response = match status {
             StatusCode::UNAUTHORIZED => response.header(WWW_AUTHENTICATE, "Bearer, Basic realm=\"webloom\""),
             StatusCode::METHOD_NOT_ALLOWED => response.header("allow", "GET, HEAD"),
             _ => response,
         };
-        response.body(Full::new(Bytes::from(text))).unwrap_or_default()
+        response.body(Full::new(Bytes::from(text)).boxed_unsync()).unwrap_or_default()
     }
+}
+
+/// What all answers begin with.
+fn head(status: StatusCode, content_type: &'static str) -> Builder {
+    Response::builder()
+        .status(status)
+        .header(CONTENT_TYPE, content_type)
+        .header(CACHE_CONTROL, "no-store")
+        .header(CONTENT_SECURITY_POLICY, page::POLICY)
+        .header(REFERRER_POLICY, "no-referrer")
+        .header(X_CONTENT_TYPE_OPTIONS, "nosniff")
 }
 
 /// Does what reads files, on another thread and when it is its turn.

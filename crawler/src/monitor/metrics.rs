@@ -23,7 +23,7 @@ use crate::{
 /// What makes the metrics of a roster.
 pub(super) struct Metrics {
     roster: Roster,
-    readings: Mutex<Readings>,
+    readings: Arc<Mutex<Readings>>,
 }
 
 /// The metrics of one scrape.
@@ -68,8 +68,8 @@ const COUNTERS: [CounterRow; 6] = [
 ];
 
 impl Metrics {
-    pub(super) fn new(roster: Roster) -> Self {
-        Self { roster, readings: Mutex::default() }
+    pub(super) fn new(roster: Roster, readings: Arc<Mutex<Readings>>) -> Self {
+        Self { roster, readings }
     }
 
     /// All of them.

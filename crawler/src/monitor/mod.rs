@@ -10,6 +10,7 @@ mod answers;
 mod heartbeat;
 mod metrics;
 mod on_time;
+mod page;
 mod readings;
 mod roster;
 mod server;

@@ -3,7 +3,7 @@
 //! Invariants: of sequences that have ended, counters are read once; all rows are counted for a hundredth of the time at most.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, VecDeque},
     path::{Path, PathBuf},
     sync::Arc,
     time::{Duration, Instant},
@@ -17,11 +17,18 @@ use crate::{
     engine::Progress,
     observe::summary,
     session::directory,
-    store::{Counters, ReadSide},
+    store::{ChangeLine, Counters, ReadSide, SequenceLosses, Since},
 };
 
 /// The share of the time that counting rows may take: one part in so many.
 const SHARE: u32 = 100;
+
+/// Changes that are shown, and how many are gone through to find the last ones.
+const SHOWN_CHANGES: usize = 20;
+const MOST_CHANGES: usize = 10_000;
+
+/// Sequences whose losses and freshness are shown.
+const SHOWN_SEQUENCES: u32 = 100;
 
 /// It is not done more often than that.
 const LEAST: Duration = Duration::from_secs(1);
@@ -64,12 +71,26 @@ pub(super) struct SequenceRead {
     pub(super) changes: u64,
     /// URLs that its URL cache may lose.
     pub(super) budget_lost: Option<f64>,
+    /// The last changes of the last two sequences, the last one first.
+    pub(super) changes_shown: Arc<[ChangeLine]>,
+    /// The last sequences, the last one first.
+    pub(super) sequences: Arc<[SequenceLosses]>,
 }
 
 impl SequenceRead {
     /// A figure of the document; `None` where it is null.
     pub(super) fn at(&self, pointer: &str) -> Option<f64> {
         self.document.pointer(pointer)?.as_f64()
+    }
+
+    /// The same as a whole number.
+    pub(super) fn whole(&self, pointer: &str) -> Option<u64> {
+        self.document.pointer(pointer)?.as_u64()
+    }
+
+    /// Hosts that do not answer.
+    pub(super) fn hosts(&self) -> &[Value] {
+        self.document["hosts"].as_array().map_or(&[], Vec::as_slice)
     }
 
     fn of(records: &impl ReadSide) -> Option<Self> {
@@ -80,6 +101,8 @@ impl SequenceRead {
             document,
             unhealthy_hosts: summary.unhealthy_hosts,
             changes: summary.reported,
+            changes_shown: changes(records, summary.sequence),
+            sequences: records.losses(SHOWN_SEQUENCES).unwrap_or_default().into(),
             budget_lost: settings.and_then(|resolved| resolved.settings.cache.max_lost_urls),
         })
     }
@@ -124,4 +147,18 @@ impl Reading {
         }
         Some(sum)
     }
+}
+
+/// The last changes of a sequence and the one before it, the last one first.
+fn changes(records: &impl ReadSide, sequence: u32) -> Arc<[ChangeLine]> {
+    let (mut last, mut left) = (VecDeque::new(), MOST_CHANGES);
+    let keep = |line| {
+        last.push_front(line);
+        last.truncate(SHOWN_CHANGES);
+        left -= 1;
+        left > 0
+    };
+    let read = records.changes(Since::Sequence(sequence.saturating_sub(1)), false, keep);
+    // What cannot be read is not shown; what else is read says why.
+    read.map(|()| last.into_iter().collect()).unwrap_or_default()
 }

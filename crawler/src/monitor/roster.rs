@@ -84,6 +84,11 @@ impl Roster {
 }
 
 impl RosterEntry {
+    /// Whether something runs.
+    pub(super) fn is_running(&self) -> bool {
+        self.figures.as_ref().is_some_and(|figures| figures.has_changed().is_ok())
+    }
+
     /// Whether it is on time. What this process knows counts; a crawl that is not watched is never late.
     pub(super) fn on_time(&self, now: Moment) -> OnTime {
         match (&self.failure, &self.state) {

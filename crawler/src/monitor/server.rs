@@ -7,7 +7,7 @@
 
 use std::{collections::VecDeque, convert::Infallible, io, sync::Arc, time::Duration};
 
-use http_body_util::Full;
+use http_body_util::combinators::UnsyncBoxBody;
 use hyper::{
     Request, Response,
     body::{Bytes, Incoming},
@@ -36,10 +36,13 @@ const WHOLE_TIME: Duration = Duration::from_mins(1);
 /// Bytes of the head of a request.
 const LONGEST_HEAD: usize = 16 * 1024;
 
+/// The body of an answer, which may come piece by piece.
+pub(super) type PortBody = UnsyncBoxBody<Bytes, Infallible>;
+
 /// What answers requests.
 pub(super) trait AnswersRequests: Send + Sync + 'static {
     /// The answer to a request, whose body is not read.
-    fn answer(&self, request: &Request<Incoming>) -> impl Future<Output = Response<Full<Bytes>>> + Send;
+    fn answer(&self, request: &Request<Incoming>) -> impl Future<Output = Response<PortBody>> + Send;
 }
 
 /// Serves until it is dropped.

@@ -63,6 +63,7 @@ mod scarce;
 mod secrets;
 mod sections;
 mod secure;
+mod shown;
 mod simulate;
 mod sitemaps;
 mod starts;

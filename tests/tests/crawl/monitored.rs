@@ -29,7 +29,7 @@ pub(crate) fn free() -> SocketAddr {
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
-    head: String,
+    pub(crate) head: String,
     pub(crate) text: String,
 }
 
@@ -324,6 +324,9 @@ fn only_who_has_the_token_sees_more_than_whether_all_is_well() {
     assert_eq!(get(port, "/healthz", "").status, 200);
     let ready = get(port, "/readyz", "");
     assert_eq!((ready.status, &*ready.text), (200, "0 of 1 crawl late or faulty\n"));
+    for path in ["/", "/events", "/page.js"] {
+        assert_eq!(get(port, path, "").status, 401, "{path}");
+    }
     // What a browser sends: any name, and the token as its password.
     for (headers, status) in [
         ("", 401),

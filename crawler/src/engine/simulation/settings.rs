@@ -35,6 +35,9 @@ const SECTIONS: [&str; 3] = [
 /// One that calls nearly all URLs seen once it holds some hundred.
 const LOSES_MANY: &str = "strategy = \"single\"\nmax_lost_urls = 20\nexpected_urls = 20\nreset = \"none\"";
 
+/// Memory may be short.
+const MACHINE: &str = "[machine]\nmax_memory = \"1GiB\"\n";
+
 /// Settings, and the file that has them.
 #[derive(Debug, Clone)]
 pub(super) struct Stage {
@@ -94,8 +97,7 @@ pub(super) fn stages(plan: &WebPlan, random: &mut Random) -> Vec<Stage> {
         "gone_after = 0\nconfirm = 0",
         "gone_after = \"1h\"\nconfirm = \"10m\"",
     ]);
-    write!(text, "[machine]\nmax_memory = \"1GiB\"\n[change]\ntext = \"{texts}\"\n{looks}\nsite_wide_pages = 0\n")
-        .unwrap();
+    write!(text, "{MACHINE}[change]\ntext = \"{texts}\"\n{looks}\nsite_wide_pages = 0\n").unwrap();
     let sitemaps = if plan.has_sitemaps() { "on" } else { "off" };
     let checks = if plan.checks_links() { "on" } else { "off" };
     write!(text, "[sources]\nsitemaps = \"{sitemaps}\"\n[check]\nexternal = \"{checks}\"\nanchors = \"{checks}\"\n")

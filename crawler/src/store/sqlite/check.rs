@@ -23,7 +23,7 @@ use self::{
     links::KeptLinks,
     references::REFERENCES,
     rules::{CHECKED_RULES, LOST_RULES, RULES, STAND},
-    sequences::{Sequence, sequences},
+    sequences::{RowsLeft, Sequence, sequences},
     urls::{FINGERPRINT, IS_URL, ONCE, OWN_HOST},
 };
 use super::{
@@ -116,7 +116,7 @@ fn recount(connection: &Connection) -> Result<CheckReport, Fault> {
     let mut kept = KeptLinks::default();
     for sequence in sequences(connection)? {
         counts = super::resume::counts(connection, sequence.number)?;
-        if !sequence.is_forgotten {
+        if sequence.rows != RowsLeft::Forgotten {
             findings.extend(sums(connection, &sequence, counts.admitted)?);
             kept.read(&source, &sequence)?;
         }
@@ -158,7 +158,8 @@ fn sums(connection: &Connection, sequence: &Sequence, admitted: u64) -> Result<O
         [number],
         |row| row.get(0),
     )?;
-    let adds_up = sequence.is_past_known || counters.candidates == admitted + counters.duplicate + refused;
+    let adds_up =
+        sequence.rows == RowsLeft::PastKnown || counters.candidates == admitted + counters.duplicate + refused;
     let counted = counters.stored + counters.stored_again;
     let is_counted = counted == stored || (prune::is_pruned(connection, number)? && counted > stored);
     let holds = adds_up && is_counted;

@@ -2,15 +2,23 @@
 
 use rusqlite::{Connection, Result, Row};
 
+/// What rows still say of a sequence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum RowsLeft {
+    /// All of it.
+    All,
+    /// It began with what was known, and another came after it: what it admitted cannot be known any more.
+    PastKnown,
+    /// Its visits are forgotten.
+    Forgotten,
+}
+
 /// What a sequence says of itself.
 pub(super) struct Sequence {
     pub(super) number: u32,
     pub(super) counters: String,
     pub(super) exact: bool,
-    /// Whether it began with what was known, and another came after it: what it admitted cannot be known any more.
-    pub(super) is_past_known: bool,
-    /// Whether its visits are forgotten: what it admitted cannot be known either.
-    pub(super) is_forgotten: bool,
+    pub(super) rows: RowsLeft,
     /// Whether a sweep proves it.
     pub(super) swept: bool,
 }
@@ -28,8 +36,11 @@ pub(super) fn sequences(connection: &Connection) -> Result<Vec<Sequence>> {
             counters: row.get(1)?,
             exact: row.get(2)?,
             swept: row.get(3)?,
-            is_past_known: row.get(4)?,
-            is_forgotten: row.get(5)?,
+            rows: match (row.get(4)?, row.get(5)?) {
+                (_, true) => RowsLeft::Forgotten,
+                (true, false) => RowsLeft::PastKnown,
+                (false, false) => RowsLeft::All,
+            },
         })
     };
     select.query_map([], sequence)?.collect()
