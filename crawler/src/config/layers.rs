@@ -73,13 +73,15 @@ impl Layers {
     }
 
     /// Adds the settings of an existing crawl directory ([`RawSettings::to_json`]). Its `[log]` belonged to another run
-    /// and does not count. One that says nothing of the rules of its keys has none.
+    /// and does not count. One that says nothing of the rules of its keys has none,
+    /// and one that says nothing of its history keeps all.
     #[must_use]
     pub fn stored(self, text: &str) -> Self {
         let mut layers = self.document(text, Source::Stored);
         for layer in layers.layers.iter_mut().filter(|layer| layer.source == Source::Stored) {
             layer.values.retain(|key, _| !key.starts_with("log."));
             layer.values.entry("key.rules".to_owned()).or_insert(RawValue::List(Vec::new()));
+            layer.values.entry("store.keep".to_owned()).or_insert(RawValue::text("all"));
         }
         layers
     }

@@ -7,6 +7,8 @@ use std::fmt;
 pub struct MachineReading {
     /// Bytes free on the disk of the crawl directory.
     pub free_disk: Option<u64>,
+    /// Bytes that it has in all.
+    pub whole_disk: Option<u64>,
     /// Resident memory of this process, in bytes.
     pub memory: Option<u64>,
 }

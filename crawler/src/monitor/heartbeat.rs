@@ -9,7 +9,9 @@ use tokio::{task::JoinHandle, time::timeout};
 use crate::{fetch::http, url::WebUrl};
 
 /// How long the end of a watch waits: a container that is to stop has ten seconds.
-const PATIENCE: Duration = Duration::from_secs(5);
+const PATIENCE: Duration = Duration::from_secs(8);
+
+const LATE: &str = "the heartbeat did not arrive in time (schedule.heartbeat)";
 
 /// The last that was sent, until it has arrived.
 #[derive(Debug, Default)]
@@ -28,15 +30,19 @@ impl Heartbeat {
 
     /// Until it has arrived, for a while.
     pub(crate) async fn arrive(&mut self) {
-        if let Some(sending) = self.0.take() {
-            // It has said what went wrong.
-            drop(timeout(PATIENCE, sending).await);
+        // It says itself what goes wrong.
+        if let Some(mut sending) = self.0.take()
+            && timeout(PATIENCE, &mut sending).await.is_err()
+        {
+            sending.abort();
+            tracing::warn!("{LATE}");
         }
     }
 
     fn give_up(&mut self) {
-        if let Some(sending) = self.0.take() {
+        if let Some(sending) = self.0.take().filter(|sending| !sending.is_finished()) {
             sending.abort();
+            tracing::warn!("{LATE}");
         }
     }
 }

@@ -3,7 +3,7 @@
 //! Invariants: of sequences that have ended, counters are read once; all rows are counted for a hundredth of the time at most.
 
 use std::{
-    collections::{HashMap, VecDeque},
+    collections::HashMap,
     path::{Path, PathBuf},
     sync::Arc,
     time::{Duration, Instant},
@@ -23,9 +23,8 @@ use crate::{
 /// The share of the time that counting rows may take: one part in so many.
 const SHARE: u32 = 100;
 
-/// Changes that are shown, and how many are gone through to find the last ones.
-const SHOWN_CHANGES: usize = 20;
-const MOST_CHANGES: usize = 10_000;
+/// Changes that are shown.
+const SHOWN_CHANGES: u32 = 20;
 
 /// Sequences whose losses and freshness are shown.
 const SHOWN_SEQUENCES: u32 = 100;
@@ -71,7 +70,7 @@ pub(super) struct SequenceRead {
     pub(super) changes: u64,
     /// URLs that its URL cache may lose.
     pub(super) budget_lost: Option<f64>,
-    /// The last changes of the last two sequences, the last one first.
+    /// The last changes, the last one first.
     pub(super) changes_shown: Arc<[ChangeLine]>,
     /// The last sequences, the last one first.
     pub(super) sequences: Arc<[SequenceLosses]>,
@@ -101,7 +100,7 @@ impl SequenceRead {
             document,
             unhealthy_hosts: summary.unhealthy_hosts,
             changes: summary.reported,
-            changes_shown: changes(records, summary.sequence),
+            changes_shown: changes(records),
             sequences: records.losses(SHOWN_SEQUENCES).unwrap_or_default().into(),
             budget_lost: settings.and_then(|resolved| resolved.settings.cache.max_lost_urls),
         })
@@ -149,16 +148,14 @@ impl Reading {
     }
 }
 
-/// The last changes of a sequence and the one before it, the last one first.
-fn changes(records: &impl ReadSide, sequence: u32) -> Arc<[ChangeLine]> {
-    let (mut last, mut left) = (VecDeque::new(), MOST_CHANGES);
+/// The last changes, the last one first. What cannot be read is not shown: what else is read says why.
+fn changes(records: &impl ReadSide) -> Arc<[ChangeLine]> {
+    let mut last = Vec::new();
     let keep = |line| {
-        last.push_front(line);
-        last.truncate(SHOWN_CHANGES);
-        left -= 1;
-        left > 0
+        last.push(line);
+        true
     };
-    let read = records.changes(Since::Sequence(sequence.saturating_sub(1)), false, keep);
-    // What cannot be read is not shown; what else is read says why.
-    read.map(|()| last.into_iter().collect()).unwrap_or_default()
+    let read = records.changes(Since::Newest(SHOWN_CHANGES), false, keep);
+    last.reverse();
+    read.map(|()| last.into()).unwrap_or_default()
 }

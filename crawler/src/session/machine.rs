@@ -19,13 +19,21 @@ const QUEUE_PART: u64 = 8;
 /// where a URL takes this many bytes.
 const QUEUED_URL: u64 = 300;
 
+/// A crawl beside others takes this much at least.
+const LEAST_SHARE: u64 = 4 << 20;
+
 /// Reads how much there is for the crawl in a directory.
 pub(crate) fn gauge(dir: &Path) -> Gauge {
     let dir = dir.to_owned();
     Gauge::new(move || {
-        let disk = rustix::fs::statvfs(&dir).ok();
-        let free_disk = disk.map(|disk| disk.f_bavail.saturating_mul(disk.f_frsize));
-        MachineReading { free_disk, memory: process::memory() }
+        // Some file systems do not say how large they are.
+        let disk = rustix::fs::statvfs(&dir).ok().filter(|disk| disk.f_blocks > 0);
+        let bytes = |blocks: u64, of: u64| blocks.saturating_mul(of);
+        MachineReading {
+            free_disk: disk.as_ref().map(|disk| bytes(disk.f_bavail, disk.f_frsize)),
+            whole_disk: disk.as_ref().map(|disk| bytes(disk.f_blocks, disk.f_frsize)),
+            memory: process::memory(),
+        }
     })
 }
 
@@ -49,12 +57,17 @@ fn fit_into(settings: &mut Settings, crawls: u64, container: Option<u64>) -> Res
     };
     settings.machine.max_memory = MemoryChoice::Most(most);
     let share = most / crawls.max(1);
-    let cache = settings.cache.max_memory.map_or(share / CACHE_PART, |given| given.min(share / CACHE_PART));
-    settings.cache.max_memory = Some(cache);
+    // A cache that cannot lose a URL would end the crawl instead.
+    if settings.cache.strategy != urlcache::Strategy::Exact {
+        settings.cache.max_memory.get_or_insert(share / CACHE_PART);
+    }
     let queued = (share / QUEUE_PART / QUEUED_URL).max(u64::from(settings.frontier.heads_per_host));
     settings.frontier.heads =
         u32::try_from(queued).map_or(settings.frontier.heads, |most| most.min(settings.frontier.heads));
-    let queued = settings.frontier.heads;
+    if share < LEAST_SHARE {
+        tracing::warn!(most, crawls, "this is little memory for so many crawls: each takes some 3 MB at least");
+    }
+    let (cache, queued) = (settings.cache.max_memory, settings.frontier.heads);
     tracing::info!(
         most,
         cache,

@@ -84,6 +84,8 @@ pub enum Since {
     Sequence(u32),
     /// Those seen at this moment or later.
     Moment(Moment),
+    /// So many, the last ones.
+    Newest(u32),
 }
 
 /// A change that is not reported before it was seen a second time.

@@ -362,7 +362,8 @@ fn history_is_forgotten_and_what_is_known_stays() {
         for version in 1..9 {
             site.set(version);
             let again = Webloom::go_on(&dir).args(["--again", "--revisit", way, "--gone-after", "0"]);
-            again.env("WEBLOOM_STORE_KEEP", "2 sequences").env("WEBLOOM_CHANGE_MASS_SHARE", "1").run().expect(0);
+            let again = again.env("WEBLOOM_STORE_KEEP", "2 sequences").env("WEBLOOM_STORE_KEEP_SEQUENCES", "2");
+            again.env("WEBLOOM_CHANGE_MASS_SHARE", "1").run().expect(0);
             assert_clean(&dir);
             let count =
                 "SELECT (SELECT count(*) FROM visit), (SELECT count(*) FROM change), (SELECT count(*) FROM text)";

@@ -58,7 +58,7 @@ fn a_disk_that_fills_up_has_the_crawl_wait() {
     assert_eq!(lines.len(), 2, "{said}");
     assert!(
         lines[0].contains("machine.min_free_disk")
-            && lines[0].contains("least=8388608")
+            && lines[0].contains("least=4194304")
             && lines[1].contains("it goes on"),
         "{said}"
     );

@@ -27,6 +27,9 @@ const NOT_RUN: &[(&str, &str)] = &[
     ("cargo run -q --release -p urlcache", "builds with the release profile; a test of its package calls the same"),
     ("tests/run", "would run this test again; its parts are checked"),
     ("cargo install", "builds with the release profile and writes outside the checkout; its folders are checked"),
+    ("deploy/package", "builds with the profile of releases; its parts are checked"),
+    ("apt install", "installs what the line before makes"),
+    ("systemctl ", "needs systemd; the unit is checked"),
     ("webloom watch https:", "does not end; the same is run with --runs"),
     ("cargo run -q --example", "builds from the checkout; the tests of the library run both examples"),
     ("webloom crawl https://docs.example.org/ -d by-proxy", "needs a proxy; tests of crawls have two"),
@@ -100,7 +103,7 @@ fn what_is_not_run_rests_on_what_is_there() {
     for (beginning, reason) in NOT_RUN {
         assert!(lines.iter().any(|line| line.starts_with(beginning)), "{beginning} is in no document ({reason})");
     }
-    for script in ["demo", "tests/run", "tests/prepare", "tests/image", ".ci/run"] {
+    for script in ["demo", "tests/run", "tests/prepare", "tests/image", "deploy/package", ".ci/run"] {
         assert!(Command::new("bash").arg("-n").arg(root().join(script)).status().unwrap().success(), "{script}");
     }
     assert!(read("demo").contains("tests/prepare build") && read("demo").contains("-p webloom -- demo"));

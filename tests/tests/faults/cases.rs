@@ -289,6 +289,7 @@ const CASES: &[(&str, &str)] = &[
         "INSERT INTO change (sequence, at, url, change) VALUES (1, 0, 2, 'changed'); UPDATE crawl SET looked_at = NULL",
     ),
     ("the crawl knows up to which visit it has done what it did", "UPDATE crawl SET pruned_to = 1"),
+    ("the crawl knows how far its history was forgotten", "UPDATE sequence SET pruned = 1 WHERE revisit IS NULL"),
     ("every value is one that its column may have", "UPDATE visit SET truncated = 'rolled up' WHERE id = 2"),
     ("every value is one that its column may have", "UPDATE visit SET status = -200 WHERE id = 2"),
     ("every value is one that its column may have", "UPDATE sequence SET cache = '{' WHERE n = 1"),

@@ -28,7 +28,8 @@ fn crawl(seed: u64, keep: &str) -> (Vec<String>, u64) {
     let stages = settings::stages(&plan, &mut random);
     let stages = stages
         .iter()
-        .map(|stage| Stage::new(&stage.text.replace("[store]\n", &format!("[store]\nkeep = \"{keep}\"\n"))))
+        .map(|stage| stage.text.replace("keep_sequences = 10", "keep_sequences = 1"))
+        .map(|text| Stage::new(&text.replace("[store]\n", &format!("[store]\nkeep = \"{keep}\"\n"))))
         .collect();
     let mut crawl = SimulatedCrawl::new(web, stages, random).with_plan(plan);
     // Which pages are due in between is a matter of milliseconds.

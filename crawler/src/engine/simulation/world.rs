@@ -283,7 +283,11 @@ impl World {
         let is_scarce = self.scarce.map(|scarce| scarce.is_some_and(|(from, to)| (from..to).contains(&at)));
         let plenty = |is_scarce: bool, few| if is_scarce { few } else { 1 << 30 };
         let [disk, memory] = is_scarce;
-        MachineReading { free_disk: Some(plenty(disk, 1 << 20)), memory: Some((1 << 30) - plenty(memory, 1 << 20)) }
+        MachineReading {
+            free_disk: Some(plenty(disk, 1 << 20)),
+            whole_disk: None,
+            memory: Some((1 << 30) - plenty(memory, 1 << 20)),
+        }
     }
 
     fn own_machine_fails(&self, at: u64) -> bool {

@@ -37,7 +37,7 @@ pub enum UntoldError {
 pub async fn tell(url: &WebUrl, agent: &str) -> Result<(), UntoldError> {
     let tls = trust::config(system_roots(), &[])?;
     let client = Client::builder().tls_backend_preconfigured(tls).timeout(PATIENCE).user_agent(agent);
-    let client = client.pool_max_idle_per_host(0).build().map_err(SetupError::from)?;
+    let client = client.referer(false).pool_max_idle_per_host(0).build().map_err(SetupError::from)?;
     let mut pauses = PAUSES.into_iter();
     loop {
         let error = match client.get(url.as_str()).send().await {

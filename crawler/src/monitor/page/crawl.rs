@@ -97,7 +97,7 @@ fn hosts(last: &SequenceRead) -> String {
 
 fn changes(last: &SequenceRead) -> String {
     if last.changes_shown.is_empty() {
-        return "<p>No change was reported in the last two sequences.</p>".to_owned();
+        return "<p>No change was reported yet.</p>".to_owned();
     }
     let row = |line: &crate::store::ChangeLine| {
         let at = time(&rfc3339(Moment::from_millis(line.at).whole_second()));

@@ -22,14 +22,14 @@ use self::{
     labels::{LABELS, NAMES},
     links::KeptLinks,
     references::REFERENCES,
-    rules::{CHECKED_RULES, LOST_RULES, RULES, STAND},
+    rules::{CHECKED_RULES, FORGOTTEN_RULES, LOST_RULES, RULES, STAND},
     sequences::{RowsLeft, Sequence, sequences},
     urls::{FINGERPRINT, IS_URL, ONCE, OWN_HOST},
 };
 use super::{
     checked_ends,
     error::{Fault, is_of_wrong_type},
-    prune,
+    prune, schema,
 };
 use crate::{
     queue::Counts,
@@ -58,7 +58,13 @@ pub fn invariants() -> impl Iterator<Item = &'static str> {
         NAMES,
         RECORDED,
     ];
-    RULES.iter().chain(LOST_RULES).chain(CHECKED_RULES).map(|(invariant, _)| *invariant).chain(others)
+    RULES
+        .iter()
+        .chain(LOST_RULES)
+        .chain(CHECKED_RULES)
+        .chain(FORGOTTEN_RULES)
+        .map(|(invariant, _)| *invariant)
+        .chain(others)
 }
 
 /// Checks a crawl directory's database. Where it is damaged, that is found, and the rest as far as it can be read.
@@ -108,7 +114,8 @@ fn nothing_but(findings: Vec<Finding>) -> CheckReport {
 fn recount(connection: &Connection) -> Result<CheckReport, Fault> {
     let mut findings = Vec::new();
     let of_checks = if checked_ends::columns(connection)?.is_some() { CHECKED_RULES } else { &[] };
-    for (invariant, broken) in RULES.iter().chain(LOST_RULES).chain(of_checks) {
+    let of_history = if schema::has_forgotten_column(connection)? { FORGOTTEN_RULES } else { &[] };
+    for (invariant, broken) in RULES.iter().chain(LOST_RULES).chain(of_checks).chain(of_history) {
         findings.extend(rule(connection, invariant, broken)?);
     }
     let source = CheckedDatabase::new(connection);

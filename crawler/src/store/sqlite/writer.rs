@@ -24,7 +24,8 @@ use super::{
     current::Current,
     directory::DATABASE,
     error::Fault,
-    forget, freshness, held, link_checks,
+    forget::{HistoryRule, forget},
+    freshness, held, link_checks,
     log_length::{self, LogLength},
     lost, prepare, prune, refill, revisits,
     step_context::{StepContext, StepRows},
@@ -353,7 +354,8 @@ impl Writer {
             _ => {}
         }
         if end.tells {
-            forget::forget(self.connection(), sequence, end.at.millis(), self.settings.keep)?;
+            let keep = HistoryRule { history: self.settings.keep, whole: self.settings.keep_sequences };
+            forget(self.connection(), sequence, end.at.millis(), keep)?;
         }
         Ok(())
     }

@@ -14,6 +14,9 @@ use crate::{
 /// Leases go on when this share more is free than must be, in percent: not at every few bytes.
 const MORE_PERCENT: u64 = 10;
 
+/// Of a small disk, one part in so many is enough.
+const DISK_PART: u64 = 10;
+
 /// From this share of the memory on there are fewer requests at once, in percent,
 const MUCH_PERCENT: u64 = 85;
 /// and below this share more again.
@@ -45,7 +48,8 @@ impl Scarcity {
     /// The machine was read, with so many requests in flight.
     pub(super) fn read(&mut self, reading: MachineReading, in_flight: usize) {
         if let (Some(least), Some(free)) = (self.min_free_disk, reading.free_disk) {
-            self.read_disk(least, free);
+            let most = reading.whole_disk.map_or(u64::MAX, |whole| whole / DISK_PART);
+            self.read_disk(least.min(most), free);
         }
         if let (Some(most), Some(taken)) = (self.max_memory, reading.memory) {
             self.read_memory(most, taken, in_flight);
@@ -103,18 +107,23 @@ mod tests {
     fn waits_for_room_on_the_disk() {
         let mut scarcity = scarcity();
         let mut waits = |free| {
-            scarcity.read(MachineReading { free_disk: free, memory: None }, 0);
+            scarcity.read(MachineReading { free_disk: free, ..MachineReading::default() }, 0);
             scarcity.waits(NOW).is_some()
         };
         let readings = [Some(1_000), Some(999), Some(1_000), None, Some(1_099), Some(1_100), Some(1_000), Some(0)];
         assert_eq!(readings.map(&mut waits), [false, true, true, true, true, false, false, true]);
+        let mut small = self::scarcity();
+        for (free, waits) in [(100, false), (99, true)] {
+            small.read(MachineReading { free_disk: Some(free), whole_disk: Some(1_000), memory: None }, 0);
+            assert_eq!(small.waits(NOW).is_some(), waits);
+        }
     }
 
     #[test]
     fn makes_fewer_requests_at_once_and_more_again() {
         let mut scarcity = scarcity();
         let mut most = |memory| {
-            scarcity.read(MachineReading { free_disk: None, memory: Some(memory) }, 40);
+            scarcity.read(MachineReading { memory: Some(memory), ..MachineReading::default() }, 40);
             scarcity.most(64)
         };
         let readings = [850, 851, 900, 1_200, 2_000, 2_000, 2_000, 800, 700, 699, 100, 100, 100, 100, 100];

@@ -30,23 +30,30 @@ pub(in crate::store::sqlite) fn changes(
     with_texts: bool,
     mut each: impl FnMut(ChangeLine) -> bool,
 ) -> Result<()> {
-    let (sequence, moment) = match since {
-        Since::Ever => (0, 0),
-        Since::Sequence(sequence) => (sequence, 0),
-        Since::Moment(moment) => (0, moment.millis()),
+    let (sequence, moment, first) = match since {
+        Since::Ever => (0, 0, 0),
+        Since::Sequence(sequence) => (sequence, 0, 0),
+        Since::Moment(moment) => (0, moment.millis(), 0),
+        Since::Newest(most) => (0, 0, first_of_newest(connection, most)?),
     };
     let mut select = connection.prepare(&format!(
         "SELECT coalesce(url.url, change.address, ''), change.change, change.sequence, change.at, change.before,
                 change.after, change.target, change.count, change.before_text, change.after_text, change.id
          FROM change LEFT JOIN url ON url.id = change.url
-         WHERE change.sequence >= ? AND change.at >= ? AND change.id > ? ORDER BY change.id LIMIT {BATCH}",
+         WHERE change.sequence >= ? AND change.at >= ? AND change.id >= ? AND change.id > ? ORDER BY change.id LIMIT {BATCH}",
     ))?;
     let read = |row: &Row<'_>| Ok((row.get(10)?, (line(row)?, [row.get(8)?, row.get(9)?])));
-    let batch = |behind| select.query_map([u64::from(sequence), moment, behind], read)?.collect();
+    let batch = |behind| select.query_map([u64::from(sequence), moment, first, behind], read)?.collect();
     batches::by_key(connection, batch, |(line, kept)| {
         let texts = if with_texts { of_one_moment(connection, || texts(connection, kept))? } else { None };
         Ok(each(ChangeLine { texts, ..line }))
     })
+}
+
+/// The first of so many rows, the last ones.
+fn first_of_newest(connection: &Connection, most: u32) -> Result<u64> {
+    let first = "SELECT coalesce(min(id), 0) FROM (SELECT id FROM change ORDER BY id DESC LIMIT ?)";
+    connection.query_row(first, [most], |row| row.get(0))
 }
 
 /// Shows every change that waits for a second look to `each` until it answers `false`: that at a page that is not found is due as

@@ -13,6 +13,13 @@ pub(super) const CHECKED_RULES: &[(&str, &str)] = &[(
          OR (outcome IN ('failed', 'abandoned') AND reason IS NULL) OR checked_in > wanted_in",
 )];
 
+/// The same of history that was forgotten, where it is kept how much.
+pub(super) const FORGOTTEN_RULES: &[(&str, &str)] = &[(
+    "the crawl knows how far its history was forgotten",
+    "SELECT 'crawl ' || id FROM crawl
+     WHERE forgotten_to IS NULL AND EXISTS (SELECT 1 FROM sequence WHERE pruned AND revisit IS NULL)",
+)];
+
 /// What must select nothing: the invariant, and a query for the rows that break it, described in one text column. The visits of a URL are
 /// looked for only where a later sequence has one: those of a first sequence have no index.
 pub(super) const RULES: &[(&str, &str)] = &[
