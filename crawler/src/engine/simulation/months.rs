@@ -189,7 +189,8 @@ fn two_hundred_sequences_tell_the_rates_and_take_no_more_room() {
     let (sequences, pages) = (200, if is_long() { 5_000 } else { 100 });
     let quiet = sequences * 3 / 4;
     let site = Site::new(pages, 40.0, quiet);
-    let mut crawl = site.crawl(settings("optimal", "rescue"));
+    // What each sequence measured is looked at in the end.
+    let mut crawl = site.crawl(Stage::new(&(settings("optimal", "rescue").text + "[store]\nkeep = \"all\"\n")));
     crawl.runs = 1;
     let (mut files, mut memories) = (Vec::new(), Vec::new());
     let mut truth = Truth::new(&site, 0);
