@@ -40,7 +40,8 @@ USER 10001:10001
 # Crawl directories lie here: ./crawls/HOST without --dir. What is spilled to disk goes there as well, for the rest may be read-only.
 WORKDIR /crawl
 VOLUME /crawl
-ENV PATH=/usr/local/bin TMPDIR=/crawl WEBLOOM_PROFILE=container
+# The management port is for those within the container, until WEBLOOM_LISTEN gives another address or none.
+ENV PATH=/usr/local/bin TMPDIR=/crawl WEBLOOM_PROFILE=container WEBLOOM_LISTEN=127.0.0.1:9464
 # Whether the watched crawls of the volume are on time.
 HEALTHCHECK --interval=1m --timeout=10s --start-period=5m CMD ["webloom", "healthcheck"]
 ENTRYPOINT ["webloom"]

@@ -1,6 +1,9 @@
 //! `webloom status`.
 
-use std::{path::PathBuf, process::ExitCode};
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 
 use clap::Args;
 
@@ -12,8 +15,10 @@ use super::{
     summary::{self, SummaryView},
 };
 use crate::{
+    config::Layers,
     engine::RunEnd,
     observe::{escape, figures, summary::freshness},
+    session::machine,
     store::{ReadSide, SequenceLosses},
 };
 
@@ -47,11 +52,23 @@ pub(super) fn run(args: &StatusArgs) -> Result<ExitCode, CommandFailure> {
     if losses.len() > 1 {
         lines.text += &sequences(&losses);
     }
+    if let Some((free, least)) = lacking_disk(&args.dir, summary.settings.as_deref()) {
+        let [free, least] = [free, least].map(figures::size);
+        let why = format!("{free} are free, less than {least} (machine.min_free_disk): nothing is fetched");
+        lines.text += &format!("{:<12}{why}\n", "disk");
+    }
     Voice::default().print_summary(&lines, args.color)?;
     if let Some(no_start) = no_start {
         outcome::tell(&format!("no start URL could be fetched: {}", no_start.why));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Bytes free on the disk of a crawl, and those that must be, if there are fewer.
+fn lacking_disk(dir: &Path, settings: Option<&str>) -> Option<(u64, u64)> {
+    let settings = Layers::new().stored(settings?).resolve().ok()?.settings;
+    let (free, least) = machine::gauge(dir).read().disk(settings.machine.min_free_disk?)?;
+    (free < least).then_some((free, least))
 }
 
 /// When each sequence began and how it ended, how fresh copies were before it, and what it lost and found again.

@@ -13,6 +13,17 @@ pub struct MachineReading {
     pub memory: Option<u64>,
 }
 
+/// Of a small disk, one part in so many is enough.
+const DISK_PART: u64 = 10;
+
+impl MachineReading {
+    /// Bytes free on the disk, and those that must be: the setting, or less on a small disk. `None` where the disk does not tell.
+    pub fn disk(&self, setting: u64) -> Option<(u64, u64)> {
+        let most = self.whole_disk.map_or(u64::MAX, |whole| whole / DISK_PART);
+        Some((self.free_disk?, setting.min(most)))
+    }
+}
+
 /// What reads it.
 pub struct Gauge(Box<dyn Fn() -> MachineReading + Send>);
 

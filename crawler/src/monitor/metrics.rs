@@ -32,6 +32,9 @@ struct Sheet(Registry);
 /// The one label of all: the crawl.
 const CRAWL: &str = "crawl";
 
+/// The health of hosts.
+const HEALTH: [&str; 3] = ["well", "backing_off", "paused"];
+
 /// What became of pages, and where the document says how many.
 const OUTCOMES: [(&str, &str); 8] = [
     ("stored", "/pages/stored"),
@@ -209,8 +212,16 @@ impl Sheet {
         };
         self.gauge("webloom_sequence", "Number of the last sequence.", None, at("/sequence"));
         self.gauge("webloom_pages", "Pages of the last sequence, by outcome.", Some("outcome"), each(&OUTCOMES));
-        let hosts = all().map(|(name, read)| (name, String::new(), read.unhealthy_hosts as f64));
-        self.gauge("webloom_unhealthy_hosts", "Hosts that do not answer as they should.", None, hosts);
+        let by_health = all().flat_map(|(name, read)| {
+            let health = HEALTH.iter().zip(read.hosts_by_health);
+            health.map(move |(health, hosts)| (name, (*health).to_owned(), hosts as f64))
+        });
+        self.gauge("webloom_hosts", "Hosts, by whether they answer.", Some("health"), by_health);
+        let unhealthy = all().map(|(name, read)| {
+            let [_, waiting, paused] = read.hosts_by_health;
+            (name, String::new(), (waiting + paused) as f64)
+        });
+        self.gauge("webloom_unhealthy_hosts", "Hosts that do not answer as they should.", None, unhealthy);
         let changes = all().map(|(name, read)| (name, String::new(), read.changes as f64));
         self.gauge("webloom_changes", "Changes that the last sequence reported.", None, changes);
         // While it runs, the crawl knows more than its directory.

@@ -66,7 +66,8 @@ pub(super) struct CrawlRead {
 pub(super) struct SequenceRead {
     /// As `status --json` has it.
     document: Arc<Value>,
-    pub(super) unhealthy_hosts: u64,
+    /// Hosts that are well, that are waited for, and that are paused.
+    pub(super) hosts_by_health: [u64; 3],
     pub(super) changes: u64,
     /// URLs that its URL cache may lose.
     pub(super) budget_lost: Option<f64>,
@@ -98,7 +99,11 @@ impl SequenceRead {
         let settings = summary.settings.as_deref().and_then(|settings| Layers::new().stored(settings).resolve().ok());
         Some(Self {
             document,
-            unhealthy_hosts: summary.unhealthy_hosts,
+            hosts_by_health: [
+                summary.known_hosts.saturating_sub(summary.unhealthy_hosts),
+                summary.unhealthy_hosts.saturating_sub(summary.paused_hosts),
+                summary.paused_hosts,
+            ],
             changes: summary.reported,
             changes_shown: changes(records),
             sequences: records.losses(SHOWN_SEQUENCES).unwrap_or_default().into(),

@@ -13,7 +13,7 @@ pub(crate) mod directory;
 mod failure;
 mod fields;
 mod launch;
-mod machine;
+pub(crate) mod machine;
 pub(crate) mod no_start;
 pub(crate) mod open_files;
 mod plan;

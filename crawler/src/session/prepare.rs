@@ -127,9 +127,9 @@ impl<C: Caller> Session<C> {
         let is_public = own.clone().any(|url| !is_loopback(&url));
         drop(before);
         if let Round::Next(revisit) = self.round {
-            let areas = self.given().map(area).collect();
+            let (areas, keep) = (self.given().map(area).collect(), settings.store.keep);
             let links_stay = links_stay(&changes);
-            let next = NextSequence { at: begun.now, settings: json.clone(), areas, revisit, links_stay };
+            let next = NextSequence { at: begun.now, settings: json.clone(), areas, revisit, links_stay, keep };
             directory.begin_sequence(&next)?;
         }
         directory.give(self.given().map(area))?;

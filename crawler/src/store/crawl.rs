@@ -1,6 +1,6 @@
 //! What a new crawl, or a further sequence, begins with.
 
-use super::AreaRow;
+use super::{AreaRow, KeptHistory};
 use crate::{
     time::Moment,
     url::{Canonicalizer, FingerprintSeed},
@@ -36,6 +36,8 @@ pub struct NextSequence {
     pub revisit: Revisit,
     /// Whether the links that earlier sequences kept are those that this one would keep: scope and the like are the same.
     pub links_stay: bool,
+    /// How much history is kept: URLs that are gone for longer are forgotten.
+    pub keep: KeptHistory,
 }
 
 /// How a sequence beyond the first finds its URLs.

@@ -84,6 +84,10 @@ pub struct StoredSummary {
     pub hosts: Vec<UnhealthyHost>,
     /// How many there are.
     pub unhealthy_hosts: u64,
+    /// Those of them that were given up for this sequence.
+    pub paused_hosts: u64,
+    /// All hosts that are known.
+    pub known_hosts: u64,
 }
 
 impl StoredSummary {

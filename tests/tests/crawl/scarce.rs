@@ -22,7 +22,7 @@ const SEEN: Duration = Duration::from_secs(2);
 const ON_A_SMALL_DISK: &str = "mount -t tmpfs -o size=40m none \"$1\" || exit 99
     \"$0\" crawl --no-progress \"$2\" -d \"$1/crawl\" --delay 10ms --min-free-disk 8MiB > \"$3.out\" 2> \"$3.err\" & crawl=$!
     until [ -e \"$3.begun\" ]; do sleep 0.1; done
-    head -c 36M /dev/zero > \"$1/full\"; touch \"$3.full\"
+    head -c 36M /dev/zero > \"$1/full\"; \"$0\" status \"$1/crawl\" > \"$3.status\"; touch \"$3.full\"
     until [ -e \"$3.go\" ]; do sleep 0.1; done
     rm \"$1/full\"
     wait $crawl; echo $? > \"$3.code\"
@@ -62,6 +62,7 @@ fn a_disk_that_fills_up_has_the_crawl_wait() {
             && lines[1].contains("it goes on"),
         "{said}"
     );
+    assert!(read("status").contains("less than 4.2 MB (machine.min_free_disk)"), "{}", read("status"));
     assert_clean(&file("after"));
     assert_eq!(with_outcome(&file("after"), "stored").len(), 401);
     assert_eq!(

@@ -266,6 +266,51 @@ fn years_of_sequences_take_no_more_room() {
     assert!(!is_long() || (handles.abs() < 0.01 && memory < 16_384.0));
 }
 
+/// Each day a page is new and another is gone, to which nothing links any more: neither rows nor requests become more. What the start still
+/// links to, and through what another page was found, is known for ever.
+#[test]
+fn pages_that_come_and_go_take_no_more_room() {
+    const THERE: usize = 12;
+    let page = |links: Vec<usize>| {
+        SimulatedPage::Living(Arc::default(), links.iter().map(|page| format!("{ORIGIN}/1/{page}")).collect())
+    };
+    let mut site = Site::new(1, 1.0, 0);
+    let Stage { text, .. } = settings("optimal", "rescue");
+    let text = format!("{text}gone_after = 0\n[store]\nkeep_sequences = 2\nkeep = \"5 sequences\"\n");
+    let mut crawl = site.crawl(Stage::new(&text));
+    crawl.runs = 1;
+    let (mut rows, mut requests) = (Vec::new(), Vec::new());
+    for day in 0..60 {
+        let there = day..day + THERE;
+        let pages = &mut site.web.hosts.get_mut(ORIGIN).expect("it has one host").pages;
+        pages.clear();
+        // The start links to page 1 for ever, and page 2 has led to a page that stays.
+        pages.insert("/0".to_owned(), page(there.clone().skip(1).chain([1, 1_000]).collect()));
+        pages
+            .extend(there.map(|number| (format!("/1/{number}"), page(if number == 2 { vec![2_000] } else { vec![] }))));
+        pages.extend([1_000, 2_000].map(|number| (format!("/1/{number}"), page(vec![2_000]))));
+        if day == 0 {
+            pages.insert("/1/1000".to_owned(), page(vec![]));
+        }
+        crawl.world.lock().expect("nothing panics").web = site.web.clone();
+        crawl.now = crawl.now.max(day as u64 * DAY);
+        crawl.next = if day > 0 { NextRun::Begins } else { NextRun::GoesOn };
+        crawl.revisit = Revisit::KnownFirst;
+        run(&mut crawl);
+        requests.push(crawl.requests.drain(..).count());
+        let records = Records::open(crawl.folder.path()).unwrap();
+        let report = records.check().unwrap();
+        assert!(report.findings.is_empty(), "day {day}: {:?}", report.findings);
+        let count = "SELECT count(*), count(*) FILTER (WHERE url LIKE '%/1/1' OR url LIKE '%/1/2') FROM url";
+        let row = |row: &rusqlite::Row<'_>| Ok([row.get::<_, usize>(0)?, row.get(1)?]);
+        rows.push(records.connection().query_row(count, [], row).unwrap());
+    }
+    println!("rows {rows:?}, requests {requests:?}");
+    assert_eq!(rows[20..], [rows[20]; 40], "{rows:?}");
+    assert!(rows[20][0] < 30 && rows[20][1] == 2, "{rows:?}");
+    assert!(requests[20..].iter().all(|requests| *requests < 30), "{requests:?}");
+}
+
 /// The median error of the estimates of pages with 20 visits or more is 15 % at most.
 fn assert_rates(site: &Site, crawl: &SimulatedCrawl) {
     let records = Records::open(crawl.folder.path()).unwrap();

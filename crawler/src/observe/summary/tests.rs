@@ -107,6 +107,8 @@ fn large() -> StoredSummary {
         settings: None,
         hosts: (0..100).map(host).collect(),
         unhealthy_hosts: LARGE,
+        paused_hosts: LARGE,
+        known_hosts: LARGE,
     }
 }
 

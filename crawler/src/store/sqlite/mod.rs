@@ -33,6 +33,7 @@ mod moment;
 mod pages;
 mod prepare;
 mod prune;
+mod purge;
 mod ranks;
 mod reading;
 mod records;

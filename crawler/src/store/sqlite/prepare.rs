@@ -2,8 +2,8 @@
 
 use rusqlite::{Connection, params};
 
-use super::{CrawlDirectory, apply, directory::sync_folder, resume, schema};
-use crate::store::{AreaRow, Counters, Errs, NewCrawl, NextSequence, Revisit, RunStart, StoreError};
+use super::{CrawlDirectory, apply, directory::sync_folder, purge, resume, schema};
+use crate::store::{AreaRow, Counters, Errs, KeptHistory, NewCrawl, NextSequence, Revisit, RunStart, StoreError};
 
 impl CrawlDirectory {
     /// Begins a crawl: its identity and sequence 0, in one transaction that survives a power loss.
@@ -40,15 +40,20 @@ impl CrawlDirectory {
 
     /// Begins the next sequence, in one transaction that survives a power loss: its number, its sums, and what it was asked
     /// to be. Its URLs are those that it will find, or those that are known as well; no row of an earlier one is touched. The
-    /// hash seed stays: which strategies draw another one from it for each sequence is theirs to say.
+    /// hash seed stays: which strategies draw another one from it for each sequence is theirs to say. URLs that are gone for longer
+    /// than history is kept are forgotten, if that is wanted.
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be written.
     pub fn begin_sequence(&mut self, next: &NextSequence) -> Result<(), StoreError> {
-        let write = |connection: &mut Connection| {
+        let (purges, mut gone) = (next.keep != KeptHistory::All, 0);
+        let mut write = |connection: &mut Connection| {
             let transaction = connection.transaction()?;
             transaction.execute_batch(schema::INDEX_OF_KEYS)?;
             transaction.execute_batch(schema::INDEX_OF_VISITS)?;
+            if purges {
+                gone = purge::purge(&transaction)?;
+            }
             // Before the sequence is there: it keeps links to them from the beginning.
             next.areas.iter().try_for_each(|row| apply::area(&transaction, row))?;
             let known_first = next.revisit == Revisit::KnownFirst;
@@ -69,7 +74,17 @@ impl CrawlDirectory {
             transaction.execute("DELETE FROM refetch", [])?;
             transaction.commit()
         };
-        write(&mut self.connection).map_err(self.failed())?;
+        let refer = |connection: &Connection, kept: bool| connection.pragma_update(None, "foreign_keys", kept);
+        refer(&self.connection, !purges).map_err(self.failed())?;
+        let written = write(&mut self.connection);
+        refer(&self.connection, true).map_err(self.failed())?;
+        written.map_err(self.failed())?;
+        if gone > 0 {
+            tracing::info!(
+                urls = gone,
+                "URLs that are gone for longer than history is kept were forgotten (store.keep)"
+            );
+        }
         self.pass("after_begin_sequence");
         Ok(())
     }

@@ -60,6 +60,8 @@ pub(super) fn stored_summary(connection: &Connection) -> Result<Option<StoredSum
                     settings: row.get(8)?,
                     hosts: Vec::new(),
                     unhealthy_hosts: 0,
+                    paused_hosts: 0,
+                    known_hosts: 0,
                 })
             },
         )
@@ -79,8 +81,9 @@ pub(super) fn stored_summary(connection: &Connection) -> Result<Option<StoredSum
     summary.kept_looks = freshness::kept(connection)?;
     summary.page_rates = freshness::page_rates(connection, &summary.kept_looks)?;
     summary.hosts = unhealthy_hosts(connection, current)?;
-    let count = "SELECT count(*) FROM host WHERE cause IS NOT NULL";
-    summary.unhealthy_hosts = connection.query_row(count, [], |row| row.get(0))?;
+    let count = "SELECT count(cause), count(*) FILTER (WHERE wait = 'paused'), count(*) FROM host";
+    (summary.unhealthy_hosts, summary.paused_hosts, summary.known_hosts) =
+        connection.query_row(count, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
     Ok(Some(summary))
 }
 

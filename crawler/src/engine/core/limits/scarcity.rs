@@ -14,9 +14,6 @@ use crate::{
 /// Leases go on when this share more is free than must be, in percent: not at every few bytes.
 const MORE_PERCENT: u64 = 10;
 
-/// Of a small disk, one part in so many is enough.
-const DISK_PART: u64 = 10;
-
 /// From this share of the memory on there are fewer requests at once, in percent,
 const MUCH_PERCENT: u64 = 85;
 /// and below this share more again.
@@ -47,9 +44,8 @@ impl Scarcity {
 
     /// The machine was read, with so many requests in flight.
     pub(super) fn read(&mut self, reading: MachineReading, in_flight: usize) {
-        if let (Some(least), Some(free)) = (self.min_free_disk, reading.free_disk) {
-            let most = reading.whole_disk.map_or(u64::MAX, |whole| whole / DISK_PART);
-            self.read_disk(least.min(most), free);
+        if let Some((free, least)) = self.min_free_disk.and_then(|setting| reading.disk(setting)) {
+            self.read_disk(least, free);
         }
         if let (Some(most), Some(taken)) = (self.max_memory, reading.memory) {
             self.read_memory(most, taken, in_flight);

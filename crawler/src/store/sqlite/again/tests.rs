@@ -7,8 +7,8 @@ use crate::{
     order::Order,
     queue::{Place, RefillKind, RefillRequest},
     store::{
-        Abandonment, AreaRow, AreaSource, HostRow, NewCrawl, NextSequence, Revisit, Step, UrlChange, UrlRow,
-        VisitOutcome,
+        Abandonment, AreaRow, AreaSource, HostRow, KeptHistory, NewCrawl, NextSequence, Revisit, Step, UrlChange,
+        UrlRow, VisitOutcome,
         sqlite::{Beginning, CrawlDirectory, apply, beginning, refill, resume},
     },
     time::Moment,
@@ -58,6 +58,7 @@ impl Crawl {
             areas: vec![],
             revisit: Revisit::Rediscover,
             links_stay: true,
+            keep: KeptHistory::All,
         };
         directory.begin_sequence(&next).unwrap();
         self.sequence += 1;

@@ -2,6 +2,8 @@
 
 use rusqlite::{Connection, Result, Row};
 
+use crate::store::sqlite::schema;
+
 /// What rows still say of a sequence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RowsLeft {
@@ -25,11 +27,16 @@ pub(super) struct Sequence {
 
 /// All of them, the last one last.
 pub(super) fn sequences(connection: &Connection) -> Result<Vec<Sequence>> {
-    let mut select = connection.prepare(
+    let forgotten = if schema::has_forgotten_column(connection)? {
+        "n < (SELECT visit.sequence FROM crawl CROSS JOIN visit ON visit.id > forgotten_to ORDER BY visit.id LIMIT 1)"
+    } else {
+        "0"
+    };
+    let mut select = connection.prepare(&format!(
         "SELECT n, counters, exact, swept IS NOT NULL, revisit IS NOT NULL AND n < (SELECT max(n) FROM sequence),
-             revisit IS NULL AND pruned IS NOT NULL
+             pruned IS NOT NULL AND (revisit IS NULL OR coalesce({forgotten}, 0))
          FROM sequence ORDER BY n",
-    )?;
+    ))?;
     let sequence = |row: &Row<'_>| {
         Ok(Sequence {
             number: row.get(0)?,
