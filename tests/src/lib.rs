@@ -1,5 +1,6 @@
 //! The kit of the end-to-end tests: shared data, conformance sets, and what the tests need of real servers on loopback.
 
+pub mod archive;
 pub mod conformance;
 pub mod debian;
 pub mod grown;

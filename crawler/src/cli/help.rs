@@ -44,7 +44,7 @@ const MOST_USED: [(&str, &[&str]); 7] = [
 ];
 
 /// Examples of each command, by the words after `webloom`.
-const EXAMPLES: [(&str, &[&str]); 27] = [
+const EXAMPLES: [(&str, &[&str]); 28] = [
     (
         "",
         &[
@@ -93,6 +93,13 @@ const EXAMPLES: [(&str, &[&str]); 27] = [
     ),
     ("retry", &["webloom retry docs --status 5xx --older 1d", "webloom retry docs --outcome abandoned --dry-run"]),
     ("changes", &["webloom changes docs --since last --diff", "webloom changes docs --change gone --format csv"]),
+    (
+        "get",
+        &[
+            "webloom get docs https://docs.example.org/install > install.html",
+            "webloom get docs https://docs.example.org/ --sequence 3 --headers",
+        ],
+    ),
     ("backup", &["webloom backup docs docs-2026-11-27.sqlite"]),
     ("healthcheck", &["webloom healthcheck docs"]),
     ("check", &["webloom check docs"]),

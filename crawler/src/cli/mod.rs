@@ -18,6 +18,7 @@ mod demo;
 mod dry_run;
 mod explain;
 pub mod flags;
+mod get;
 mod healthcheck;
 mod help;
 mod jobs;
@@ -97,6 +98,10 @@ enum Command {
     ///
     /// Each line is one change; Webloom reports each change once.
     Changes(changes::ChangesArgs),
+    /// Print a page as it was archived
+    ///
+    /// It takes a crawl with `--archive`. The exit code is 1 if there is no copy.
+    Get(get::GetArgs),
     /// Copy the database of a crawl, also while the crawl runs
     ///
     /// The copy is whole and of one moment. Put it into an empty folder as webloom.sqlite, and the crawl goes on from there.
@@ -188,6 +193,7 @@ fn run(cli: Cli) -> Result<ExitCode, CommandFailure> {
         Command::Retry(args) => retry::run(*args),
         Command::Changes(args) => changes::run(&args),
         Command::Backup(args) => backup::run(&args),
+        Command::Get(args) => get::run(&args),
         Command::Healthcheck(args) => healthcheck::run(args),
         Command::Check(args) => check::run(&args),
         Command::Simulate(args) => simulate::run(&args),

@@ -2,7 +2,7 @@
 
 /// The keys that have a flag of their own, with its name (`-q` and `-v` together make `log.level`). The test of the
 /// flags holds both sides together.
-const FLAGS: [(&str, &str); 62] = [
+const FLAGS: [(&str, &str); 63] = [
     ("scope.kind", "scope"),
     ("scope.include", "include"),
     ("scope.exclude", "exclude"),
@@ -62,6 +62,7 @@ const FLAGS: [(&str, &str); 62] = [
     ("change.ignore", "ignore"),
     ("change.confirm", "confirm"),
     ("change.gone_after", "gone-after"),
+    ("archive.format", "archive"),
     ("machine.max_memory", "max-memory"),
     ("machine.min_free_disk", "min-free-disk"),
     ("log.format", "log-format"),

@@ -57,6 +57,8 @@ pub struct RawSettings {
     pub schedule: RawSchedule,
     /// The database.
     pub store: RawStore,
+    /// What is kept of answers.
+    pub archive: RawArchive,
     /// What a crawl may take of this machine.
     pub machine: RawMachine,
     /// What the program says about its work; for one run, never stored.
@@ -389,6 +391,18 @@ pub struct RawStore {
     pub keep: Option<RawValue>,
     /// `fingerprints` or `full`.
     pub links: Option<RawValue>,
+}
+
+/// `[archive]`: what is kept of answers.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RawArchive {
+    /// `none`, `warc` or `self-contained`.
+    pub format: Option<RawValue>,
+    /// Media types.
+    pub types: Option<RawValue>,
+    /// Bytes after which a file is full.
+    pub file_size: Option<RawValue>,
 }
 
 /// `[machine]`: what a crawl may take of this machine.

@@ -98,6 +98,9 @@ pub struct RawHead {
     /// - of HTTP/2, the form: its heads are binary, and relative to what was sent before. The status line is the one that
     ///   HTTP/1.1 would have had, with the usual reason phrase.
     pub as_sent: bool,
+    /// Request line and headers of the request, in the same form, without what may be secret: headers that the user gave, credentials
+    /// and cookies. Empty where the fetcher does not know them.
+    pub request: Box<[u8]>,
 }
 
 /// The body before content codings (gzip, brotli) were undone, without the framing of the transfer (chunks, frames).
@@ -261,7 +264,10 @@ impl Truncation {
 /// Headers may hold secrets (a session in `Set-Cookie`): how many bytes there are is all that prints.
 impl fmt::Debug for RawHead {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RawHead").field("bytes", &self.bytes.len()).field("as_sent", &self.as_sent).finish()
+        f.debug_struct("RawHead")
+            .field("bytes", &self.bytes.len())
+            .field("as_sent", &self.as_sent)
+            .finish_non_exhaustive()
     }
 }
 

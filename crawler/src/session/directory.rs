@@ -6,9 +6,13 @@ use super::CommandFailure;
 use crate::{
     observe::escape,
     store::{ReadSide, StoreError, StoredSummary, sqlite},
+    url::WebUrl,
 };
 
-pub(crate) use sqlite::{Beginning, CrawlDirectory, DirectoryLock, FILES, FieldTaker, takers};
+pub(crate) use sqlite::{
+    ArchiveMoment, ArchiveRule, ArchiveTaker, ArchivedAnswer, ArchivedCopy, Beginning, CrawlDirectory, DirectoryLock,
+    FILES, FieldTaker, Records, takers,
+};
 
 /// Where crawls are kept for which no directory is given.
 pub(crate) const CRAWLS: &str = "crawls";
@@ -17,11 +21,20 @@ pub(crate) const CRAWLS: &str = "crawls";
 const NAMED: usize = 5;
 
 /// The records of a crawl, also while it runs.
-pub(crate) fn records(dir: &Path) -> Result<impl ReadSide, CommandFailure> {
-    sqlite::Records::open(dir).map_err(|error| match error {
+pub(crate) fn records(dir: &Path) -> Result<Records, CommandFailure> {
+    Records::open(dir).map_err(|error| match error {
         StoreError::Missing { .. } => CommandFailure::Usage(error.to_string() + &others(dir)),
         error => error.into(),
     })
+}
+
+/// The archived copy of a URL.
+pub(crate) fn archived(
+    dir: &Path,
+    url: &WebUrl,
+    moment: ArchiveMoment,
+) -> Result<Option<ArchivedCopy>, CommandFailure> {
+    Ok(records(dir)?.archived(dir, url, moment)?)
 }
 
 /// The crawls below `crawls`, for whoever has named a directory that holds none: one of the same name comes first.

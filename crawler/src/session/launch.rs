@@ -7,12 +7,13 @@ use tokio::{sync::watch, task::spawn_blocking};
 use super::{
     Caller, CommandFailure, EndedSession, EndedVisits, Round, Session, SessionFetcher,
     cookies::kept_beside,
-    directory::{CrawlDirectory, takers::Takers},
+    directory::{CrawlDirectory, DirectoryLock, Records, takers::Takers},
     prepare::{Begun, Prepared, PreparedRun},
     takers::VisitTaker,
 };
 use crate::{
     clock::Clock,
+    config::ArchiveChoice,
     engine::{self, Between, Launch, Preparers, Progress, StopSignal},
 };
 
@@ -49,11 +50,15 @@ impl<C: Caller> Session<C> {
                 unreachable!("what is due after a sequence is no matter of its being complete")
             };
             let (lock, cookies) = (run.directory.lock(), run.cookies.take());
+            let archives = run.settings.archive.format != ArchiveChoice::None;
             // Nobody looks at it.
             let (progress, _) = watch::channel(Progress::default());
             let launch = session.launching(*run, clock, stop.clone(), progress);
             let crawl = Box::pin(engine::take_up(launch, between)).await?;
             let left = kept_beside(cookies.as_ref(), Box::pin(crawl.visit_due(finish))).await?;
+            if archives {
+                index_archive(&lock);
+            }
             Ok(EndedVisits { left, lock })
         };
         visits.await.map_err(|failure: CommandFailure| failure.of(stop.asked_before()))
@@ -83,9 +88,13 @@ impl<C: Caller> Session<C> {
         let (progress, shown) = watch::channel(Progress { pages: run.resumed.counters.stored, ..Progress::default() });
         let view = self.caller.show(shown, stop.clone());
         let cookies = run.cookies.take();
+        let archives = run.settings.archive.format != ArchiveChoice::None;
         let ended =
             kept_beside(cookies.as_ref(), Box::pin(engine::run(self.launching(run, clock, stop, progress)))).await;
         drop(view);
+        if archives {
+            index_archive(&lock);
+        }
         ended
             .map(|engine::EndedRun { end, crawl }| EndedSession { end, lock, crawl, cookies })
             .map_err(CommandFailure::from)
@@ -126,5 +135,13 @@ impl<C: Caller> Session<C> {
             between,
             is_over,
         }
+    }
+}
+
+/// Writes the index of the archive. Without it, nothing is lost: it follows from the database, and the next run writes it.
+fn index_archive(lock: &DirectoryLock) {
+    let written = lock.directory().and_then(|dir| Records::open(&dir)?.write_archive_index(&dir));
+    if let Err(error) = written {
+        tracing::warn!(%error, "the index of the archive was not written");
     }
 }

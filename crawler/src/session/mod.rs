@@ -7,6 +7,7 @@
 
 pub(crate) mod access;
 mod again;
+mod archive;
 mod caller;
 mod cookies;
 pub(crate) mod directory;

@@ -5,7 +5,8 @@
 use std::{path::Path, sync::Arc};
 
 use super::{
-    directory::{FieldTaker, takers::Taker},
+    archive::{self, Archiver},
+    directory::{ArchiveTaker, FieldTaker, takers::Taker},
     fields::FieldReader,
 };
 use crate::{config::Settings, engine::Preparer};
@@ -19,11 +20,15 @@ pub(crate) struct VisitTaker {
 }
 
 /// The takers of a crawl in this directory.
-pub(super) fn of(_dir: &Path, settings: &Settings) -> Vec<VisitTaker> {
+pub(super) fn of(dir: &Path, settings: &Settings) -> Vec<VisitTaker> {
     let extract = &settings.extract;
     let fields = (!extract.fields.is_empty()).then(|| VisitTaker {
         preparer: Some(Arc::new(FieldReader::new(extract.fields.clone()))),
         taker: Box::new(FieldTaker::new(extract.items.clone())),
     });
-    fields.into_iter().collect()
+    let archive = archive::rule(settings).map(|rule| VisitTaker {
+        preparer: Some(Arc::new(Archiver::new(settings))),
+        taker: Box::new(ArchiveTaker::new(dir, rule)),
+    });
+    archive.into_iter().chain(fields).collect()
 }

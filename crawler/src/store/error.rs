@@ -101,6 +101,14 @@ pub enum StoreError {
         /// The system's reason.
         source: io::Error,
     },
+    /// A file of the archive cannot be read or written.
+    #[error("cannot use the archive file {}: {source}", path.display())]
+    Archive {
+        /// The file.
+        path: PathBuf,
+        /// The reason.
+        source: io::Error,
+    },
     /// The sweep has no place for its temporary file.
     #[error("the sweep for lost URLs cannot use a temporary file in {}: {source}; everything fetched is kept: fix this and start again, or start with --sweep off", path.display())]
     Sweep {

@@ -58,10 +58,13 @@ impl WebUrl {
     }
 }
 
-/// Its parts from the last to the first; an address stays as it is.
+/// Its parts from the last to the first, those of an IPv4 address too; an IPv6 address is without brackets.
 fn host(url: &WebUrl) -> String {
     let name = url.host();
-    let name = if url.ip_literal().is_some() { name.to_owned() } else { turned(name) };
+    let name = match name.strip_prefix('[').and_then(|name| name.strip_suffix(']')) {
+        Some(address) => address.to_owned(),
+        None => turned(name),
+    };
     match url.authority().strip_prefix(url.host()) {
         Some(port) => name + port,
         None => name,

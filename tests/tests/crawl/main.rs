@@ -3,6 +3,7 @@
 mod addresses;
 mod again;
 mod again_killed;
+mod archived;
 mod big_pages;
 mod budgets;
 mod caches;

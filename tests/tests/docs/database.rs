@@ -34,7 +34,10 @@ const FIND_NOTHING: &[&str] = &[
 fn the_schema_is_described_and_the_queries_run() {
     let (site, dir) = (Site::serve(), tempfile::tempdir().unwrap());
     let crawled = shell(
-        &format!("webloom crawl -q --text on --field title=title --items items.jsonl -d docs {}", site.url),
+        &format!(
+            "webloom crawl -q --text on --archive warc --field title=title --items items.jsonl -d docs {}",
+            site.url
+        ),
         dir.path(),
     );
     assert!(crawled.status.success(), "{}", String::from_utf8_lossy(&crawled.stderr));

@@ -62,6 +62,7 @@ pub(crate) const SUBCOMMANDS: &[&str] = &[
     "why",
     "retry",
     "changes",
+    "get",
     "backup",
     "healthcheck",
     "check",

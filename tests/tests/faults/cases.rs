@@ -8,6 +8,8 @@ use webloom::internals::store::sqlite::invariants;
 use super::crawled::{checked, sql};
 
 const WHOLE: &str = "the database file is whole";
+/// Named where an archive lies beside the database: `crawl` has its case.
+const ARCHIVED: &str = "the archive has the records that rows name";
 
 /// An invariant, and statements that break it.
 const CASES: &[(&str, &str)] = &[
@@ -318,6 +320,24 @@ const CASES: &[(&str, &str)] = &[
         "INSERT INTO link_check (url, redirects, wanted_in, checked_in, checked_at, outcome, status, reads, names)
          VALUES ('http://h/', 0, 1, 1, 0, 'checked', 200, 1, x'02')",
     ),
+    (
+        "an archived answer is that of its visit",
+        "INSERT INTO archive_file (id, name, bytes) VALUES (1, 'a', 10);
+         INSERT INTO archive_record (visit, url, sequence, at, status, file, start, length, whole, payload)
+         SELECT id, url, sequence, fetched_at + 1, status, 1, 0, 5, 5, zeroblob(20) FROM visit WHERE id = 1",
+    ),
+    (
+        "the records of an archive file follow one another, and those without a body name one that has it",
+        "INSERT INTO archive_file (id, name, bytes) VALUES (1, 'a', 10);
+         INSERT INTO archive_record (visit, url, sequence, at, status, file, start, length, whole, payload)
+         VALUES (1, 1, 0, 0, 200, 1, 5, 5, 6, zeroblob(20))",
+    ),
+    (
+        "the records of an archive file follow one another, and those without a body name one that has it",
+        "INSERT INTO archive_file (id, name, bytes) VALUES (1, 'a', 10);
+         INSERT INTO archive_record (visit, url, sequence, at, status, file, start, length, whole, payload, body)
+         VALUES (1, 1, 0, 0, 200, 1, 0, 5, 5, zeroblob(20), 1)",
+    ),
     ("every value has the type of its column", "UPDATE visit SET title = CAST(x'ff00' AS TEXT) WHERE id = 2"),
     ("every value has the type of its column", "UPDATE url SET url = CAST(x'ff00' AS TEXT) WHERE id = 2"),
     ("every value has the type of its column", "UPDATE url SET state = CAST(x'ff00' AS TEXT) WHERE id = 2"),
@@ -347,7 +367,7 @@ fn a_damaged_page_is_named() {
 
 #[test]
 fn every_invariant_has_its_case() {
-    let cases: BTreeSet<_> = CASES.iter().map(|(invariant, _)| *invariant).chain([WHOLE]).collect();
+    let cases: BTreeSet<_> = CASES.iter().map(|(invariant, _)| *invariant).chain([WHOLE, ARCHIVED]).collect();
     assert_eq!(cases, invariants().collect());
 }
 

@@ -52,6 +52,9 @@ const ANY_TEXT: &[&str] = &[
     "crawl.classed_by",
     "items_file.name",
     "items_file.path",
+    "archive_file.name",
+    "archive_record.content_type",
+    "archive_record.coding",
 ];
 
 /// Bytes that a server sent, of any length.

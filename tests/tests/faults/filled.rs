@@ -44,6 +44,14 @@ const MORE: &str = "
     INSERT INTO sheet_part (sheet, url, is_sheet) SELECT min(id), 'http://read.invalid/', 0 FROM link_check;
     INSERT INTO page_field (visit, fields) SELECT max(id), '{\"a\": 1}' FROM visit;
     INSERT INTO items_file (name, path, bytes, line, hash, visit) SELECT 'items.jsonl', '/items.jsonl', 20, 10, 5, max(id) FROM visit;
+    INSERT INTO archive_file (id, name, bytes) VALUES (1, 'webloom-1.warc.gz', 900);
+    UPDATE crawl SET archive = 1;
+    INSERT INTO archive_record (visit, url, sequence, at, status, content_type, file, start, length, whole, payload, coding)
+    SELECT id, url, sequence, fetched_at, status, content_type, 1, 300, 200, 300, zeroblob(20), 'gzip' FROM visit
+    WHERE id = (SELECT same FROM visit WHERE same IS NOT NULL ORDER BY id LIMIT 1);
+    INSERT INTO archive_record (visit, url, sequence, at, status, content_type, file, start, length, whole, body, payload, coding)
+    SELECT id, url, sequence, fetched_at, status, content_type, 1, 600, 200, 300, same, zeroblob(20), 'gzip' FROM visit
+    WHERE same IS NOT NULL ORDER BY id LIMIT 1;
     UPDATE url SET key = url WHERE id = 2;
     UPDATE host SET sitemaps_in = 0, sitemap_guessed = 1;
     UPDATE host SET robots_first_failed = robots_fetched_at, known_good = origin || '/' WHERE cause IS NOT NULL;

@@ -9,7 +9,10 @@ use anyhow::{Context, Result, ensure};
 use rusqlite::{Connection, OpenFlags};
 use rustix::process::Signal;
 use tempfile::TempDir;
-use webloom_tests::webloom::{Webloom, assert_clean, with_outcome};
+use webloom_tests::{
+    archive,
+    webloom::{Webloom, assert_clean, with_outcome},
+};
 
 use super::site::Site;
 
@@ -70,7 +73,7 @@ impl<'a> Siege<'a> {
     /// The command that begins the crawl, or goes on with it.
     pub(crate) fn crawl(&self) -> Webloom {
         let crawl = Webloom::crawl(self.dir.path(), &self.site.start).args(&self.flags);
-        let crawl = crawl.args(self.next);
+        let crawl = crawl.args(self.next).args(["--archive", "warc"]);
         crawl.args(["--per-host", &PER_HOST.to_string()]).env("WEBLOOM_FRONTIER_HEADS_PER_HOST", "50")
     }
 
@@ -128,6 +131,7 @@ impl<'a> Siege<'a> {
         // A crawl that was killed after its end says that nothing is left, and prints its summary too.
         ensure!(summary.json()["end"] == "drained", "{summary:?}");
         assert_clean(self.dir.path());
+        archive::assert_sound(self.dir.path());
         let paths = |urls: Vec<String>| -> BTreeSet<String> { urls.iter().map(|url| self.site.path(url)).collect() };
         let shown = with_outcome(self.dir.path(), "stored");
         let rows = stored(self.dir.path())?;

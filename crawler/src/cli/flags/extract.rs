@@ -6,7 +6,7 @@ use super::values::{list, text};
 use crate::config::RawSettings;
 
 #[derive(Debug, Clone, Args)]
-#[command(next_help_heading = "Fields")]
+#[command(next_help_heading = "What is kept of pages")]
 pub(super) struct ExtractFlags {
     /// Take this out of each page, such as 'price=.price'; may be repeated [default: none]
     ///
@@ -21,11 +21,18 @@ pub(super) struct ExtractFlags {
     /// to stderr.
     #[arg(long, value_name = "FILE|-")]
     items: Option<String>,
+    /// Keep what servers answer in WARC files: none, warc or self-contained [default: none]
+    ///
+    /// They are in the folder `archive` of the crawl directory. With `warc`, a page that is as it was names the record that has its body;
+    /// with `self-contained`, each record has it. `webloom get` reads a page.
+    #[arg(long, value_name = "none|warc|self-contained")]
+    archive: Option<String>,
 }
 
 impl ExtractFlags {
     pub(super) fn apply(&self, raw: &mut RawSettings) {
         raw.extract.fields = list(&self.field);
         raw.extract.items = text(self.items.as_ref());
+        raw.archive.format = text(self.archive.as_ref());
     }
 }

@@ -22,7 +22,7 @@ const USER_AGENT: Parsed<UserAgent> = Parsed {
     parse: user_agent,
 };
 
-const TYPES: Each<String> =
+pub(super) const TYPES: Each<String> =
     Each(Parsed { allowed: "a media type such as \"application/pdf\" or \"image/*\"", parse: media_type });
 
 const COOKIES: Parsed<CookieChoice> = Parsed { allowed: "\"off\", \"on\" or a file", parse: cookies };

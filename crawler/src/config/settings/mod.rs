@@ -1,5 +1,6 @@
 //! The validated settings: one struct per component, each beside what is allowed for its keys.
 
+mod archive;
 mod budget;
 mod cache;
 mod change;
@@ -20,6 +21,7 @@ mod scope;
 mod section;
 mod sources;
 
+pub use archive::{ArchiveChoice, ArchiveSettings};
 pub use budget::BudgetSettings;
 pub use cache::{AuditRescue, CacheSettings, HashSeed, SweepChoice};
 pub use change::{ChangeSettings, TextChoice};
@@ -84,6 +86,8 @@ pub struct Settings {
     pub schedule: ScheduleSettings,
     /// The database.
     pub store: StoreSettings,
+    /// What is kept of answers.
+    pub archive: ArchiveSettings,
     /// What it may take of this machine.
     pub machine: MachineSettings,
     /// What the program says about its work.
@@ -120,6 +124,7 @@ impl Settings {
             revisit: RevisitSettings::read(reader),
             change: ChangeSettings::read(reader),
             store: StoreSettings::read(reader),
+            archive: ArchiveSettings::read(reader),
             machine: MachineSettings::read(reader),
             log: LogSettings::read(reader),
         }

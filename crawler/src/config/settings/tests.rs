@@ -6,7 +6,7 @@ use super::*;
 use crate::config::{Layers, reference};
 
 /// Values just outside and just inside the range of each numeric key: too low, lowest, highest, too high.
-const RANGES: [(&str, [&str; 4]); 57] = [
+const RANGES: [(&str, [&str; 4]); 58] = [
     ("scope.max_url_length", ["63", "64", "65536", "65537"]),
     ("budget.max_pages", ["0", "1", "9223372036854775807", "\"9223372036854775808\""]),
     ("budget.max_bytes", ["0", "1", "9223372036854775807", "\"9223372036854775808\""]),
@@ -63,6 +63,7 @@ const RANGES: [(&str, [&str; 4]); 57] = [
     ("store.commit_visits", ["0", "1", "197", "198"]),
     ("store.checkpoint_every", ["\"9ms\"", "\"10ms\"", "\"1h\"", "\"61m\""]),
     ("store.keep_sequences", ["0", "1", "1000000", "1000001"]),
+    ("archive.file_size", ["\"1023KiB\"", "\"1MiB\"", "\"1TiB\"", "\"1025GiB\""]),
     ("machine.max_memory", ["\"31MiB\"", "\"32MiB\"", "\"1024TiB\"", "\"1025TiB\""]),
     ("machine.min_free_disk", ["0", "1", "\"1024TiB\"", "\"1025TiB\""]),
 ];

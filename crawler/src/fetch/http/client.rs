@@ -100,7 +100,7 @@ fn build(
 }
 
 /// Our own headers of every request.
-fn headers(settings: &FetchSettings) -> Result<HeaderMap, SetupError> {
+pub(super) fn headers(settings: &FetchSettings) -> Result<HeaderMap, SetupError> {
     let mut headers = HeaderMap::new();
     headers.insert(ACCEPT, ACCEPTED);
     headers.insert(ACCEPT_ENCODING, ACCEPTED_CODINGS);

@@ -79,6 +79,8 @@ pub struct HttpFetcher {
     connections: Connections,
     names: CheckedNames,
     memory: BodyMemory,
+    /// Headers of every request.
+    own: HeaderMap,
     /// Headers that the user gave, for some origins.
     given: HeaderMap,
     /// `Authorization` from user names and passwords, each for one origin; it replaces one among the headers.
@@ -107,9 +109,10 @@ impl HttpFetcher {
         let names = CheckedNames::new(Arc::clone(&settings), resolver);
         let parts = Parts::new(roots, Arc::clone(&settings), names.clone())?;
         let connections = Connections::new(parts, settings.kept_origins)?;
+        let own = client::headers(&settings)?;
         let given = client::given_headers(&settings)?;
         let logins = client::logins(&settings);
-        Ok(Self { connections, names, memory: BodyMemory::new(), given, logins, settings, passed: Arc::default() })
+        Ok(Self { connections, names, memory: BodyMemory::new(), own, given, logins, settings, passed: Arc::default() })
     }
 
     fn patience(&self, started: Instant) -> Patience {

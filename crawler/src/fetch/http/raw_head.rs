@@ -7,14 +7,32 @@ use hyper::ext::ReasonPhrase;
 use reqwest::header::HeaderMap;
 use reqwest::{Response, StatusCode, Version};
 
-use crate::fetch::RawHead;
+use super::outgoing::Outgoing;
+use crate::fetch::{Method, RawHead};
 
-/// The head of a response.
-pub(super) fn of(response: &Response) -> RawHead {
+/// The head of a response to a request, which took `own` headers along beside those of its own.
+pub(super) fn of(response: &Response, outgoing: &Outgoing, own: &HeaderMap) -> RawHead {
     // It is there where it is not the usual one.
     let reason = response.extensions().get().map(ReasonPhrase::as_bytes);
     let line = status_line(response.version(), response.status(), reason);
-    RawHead { bytes: head(line, response.headers()).into(), as_sent: false }
+    let request = request(outgoing, own).into();
+    RawHead { bytes: head(line, response.headers()).into(), as_sent: false, request }
+}
+
+fn request(outgoing: &Outgoing, own: &HeaderMap) -> Vec<u8> {
+    let method = match outgoing.method {
+        Method::Get => "GET",
+        Method::Head => "HEAD",
+    };
+    let (target, origin) = (outgoing.url.path_and_query(), outgoing.origin.as_str());
+    let host = origin.split_once("://").map_or(origin, |(_, host)| host);
+    let mut headers = own.clone();
+    for (name, value) in &outgoing.headers {
+        headers.insert(name, value.clone());
+    }
+    let shown = headers.into_iter().filter_map(|(name, value)| Some((name?, value)));
+    let shown = shown.filter(|(_, value)| !value.is_sensitive()).collect();
+    head(format!("{method} {target} HTTP/1.1\r\nhost: {host}\r\n").into_bytes(), &shown)
 }
 
 fn status_line(version: Version, status: StatusCode, reason: Option<&[u8]>) -> Vec<u8> {

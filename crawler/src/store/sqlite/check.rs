@@ -4,6 +4,7 @@
 //! sorted in temporary files, in the crawl directory or, where that cannot be written, in the system's temporary
 //! folder.
 
+mod archive;
 mod checked_database;
 mod columns;
 mod labels;
@@ -17,6 +18,7 @@ mod urls;
 use rusqlite::{Connection, Result};
 
 use self::{
+    archive::{ARCHIVE_RULES, ARCHIVED},
     checked_database::CheckedDatabase,
     columns::{ALLOWED, READABLE},
     labels::{LABELS, NAMES},
@@ -57,12 +59,14 @@ pub fn invariants() -> impl Iterator<Item = &'static str> {
         LABELS,
         NAMES,
         RECORDED,
+        ARCHIVED,
     ];
     RULES
         .iter()
         .chain(LOST_RULES)
         .chain(CHECKED_RULES)
         .chain(FORGOTTEN_RULES)
+        .chain(ARCHIVE_RULES)
         .map(|(invariant, _)| *invariant)
         .chain(others)
 }
@@ -115,7 +119,8 @@ fn recount(connection: &Connection) -> Result<CheckReport, Fault> {
     let mut findings = Vec::new();
     let of_checks = if checked_ends::columns(connection)?.is_some() { CHECKED_RULES } else { &[] };
     let of_history = if schema::has_forgotten_column(connection)? { FORGOTTEN_RULES } else { &[] };
-    for (invariant, broken) in RULES.iter().chain(LOST_RULES).chain(of_checks).chain(of_history) {
+    let of_archive = if super::archive::is_kept(connection)? { ARCHIVE_RULES } else { &[] };
+    for (invariant, broken) in RULES.iter().chain(LOST_RULES).chain(of_checks).chain(of_history).chain(of_archive) {
         findings.extend(rule(connection, invariant, broken)?);
     }
     let source = CheckedDatabase::new(connection);
@@ -131,6 +136,7 @@ fn recount(connection: &Connection) -> Result<CheckReport, Fault> {
     findings.extend(urls::findings(&source)?);
     findings.extend(labels::finding(connection)?);
     findings.extend(labels::finding_of_names(connection)?);
+    findings.extend(archive::finding(connection)?);
     if let Some(example) = kept.example {
         findings.push(Finding { invariant: KEPT, count: kept.unexplained, example });
     }

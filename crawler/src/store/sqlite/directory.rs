@@ -308,7 +308,7 @@ pub(super) fn sync_folder(path: &Path) -> Result<(), StoreError> {
 }
 
 /// Opens a file, or makes it, which only its owner may read: a crawl may hold passwords and what is behind them.
-fn private(path: &Path) -> io::Result<File> {
+pub(super) fn private(path: &Path) -> io::Result<File> {
     File::options().create(true).truncate(false).read(true).write(true).mode(OWN).open(path)
 }
 

@@ -10,6 +10,7 @@
 
 mod again;
 mod apply;
+mod archive;
 mod batches;
 mod beginning;
 mod changes;
@@ -53,6 +54,7 @@ mod why;
 mod words;
 mod writer;
 
+pub use archive::{ArchiveMoment, ArchiveRule, ArchiveTaker, ArchivedAnswer, ArchivedCopy};
 pub use beginning::Beginning;
 pub use check::invariants;
 pub use directory::{CrawlDirectory, DirectoryLock, FILES};

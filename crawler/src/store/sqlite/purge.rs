@@ -28,7 +28,7 @@ const GONE: &str = "
 
 /// Other rows that name URLs.
 const NAMES: &str = "
-    SELECT via FROM url WHERE via IS NOT NULL UNION SELECT url FROM change WHERE url IS NOT NULL
+    SELECT via FROM url WHERE via IS NOT NULL UNION SELECT url FROM change WHERE url IS NOT NULL UNION SELECT url FROM archive_record
     UNION SELECT via FROM lost WHERE via IS NOT NULL UNION SELECT admitted FROM lost WHERE admitted IS NOT NULL";
 
 /// What goes with a URL.

@@ -5,8 +5,8 @@ use std::{path::Path, time::Duration};
 use rusqlite::Connection;
 
 use super::{
-    changes, check, directory::DATABASE, error::database_error, links, lost, moment::of_one_moment, pages, prune,
-    reading::OpenDatabase, resume, retry, revisits, schema, sitemaps, summary, why,
+    archive, changes, check, directory::DATABASE, error::database_error, links, lost, moment::of_one_moment, pages,
+    prune, reading::OpenDatabase, resume, retry, revisits, schema, sitemaps, summary, why,
 };
 use crate::{
     changes::KeptTexts,
@@ -43,6 +43,27 @@ impl Records {
         };
         of_one_moment(connection, || Ok(is_ours())).map_err(failed())??;
         Ok(Self(reading))
+    }
+
+    /// The archived copy of a URL; `None` if there is none. `dir` is the crawl directory.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database or the archive cannot be read.
+    pub fn archived(
+        &self,
+        dir: &Path,
+        url: &WebUrl,
+        moment: archive::ArchiveMoment,
+    ) -> Result<Option<archive::ArchivedCopy>, StoreError> {
+        archive::copy(&self.0.connection, dir, (url, moment))
+    }
+
+    /// Writes the index of the archive, if there is one.
+    ///
+    /// # Errors
+    /// [`StoreError`] when it cannot be read or written.
+    pub fn write_archive_index(&self, dir: &Path) -> Result<(), StoreError> {
+        archive::write_index(&self.0.connection, dir)
     }
 
     /// Asks the database something, of one moment.

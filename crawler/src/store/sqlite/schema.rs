@@ -265,6 +265,29 @@ const MIGRATIONS: &[&str] = &["
     ALTER TABLE link_check ADD COLUMN guessed INTEGER NOT NULL DEFAULT 0 CHECK (guessed IN (0, 1)); -- 1: nothing leads to it, but to the same with http
 ","
     ALTER TABLE crawl ADD COLUMN forgotten_to INTEGER; -- up to this visit, those that nothing needs are gone
+","
+    ALTER TABLE crawl ADD COLUMN archive INTEGER CHECK (archive IN (1, 2)); -- 1: answers are archived; 2: each whole; null: they are not
+    CREATE TABLE archive_file (    -- WARC files
+        id    INTEGER PRIMARY KEY,
+        name  TEXT NOT NULL UNIQUE,
+        bytes INTEGER NOT NULL         -- up to which it is good
+    ) STRICT;
+    CREATE TABLE archive_record (  -- where the answers are in them
+        visit        INTEGER PRIMARY KEY, -- the visit, which may be forgotten
+        url          INTEGER NOT NULL REFERENCES url (id),
+        sequence     INTEGER NOT NULL REFERENCES sequence (n),
+        at           INTEGER NOT NULL,
+        status       INTEGER NOT NULL,
+        content_type TEXT,
+        file         INTEGER NOT NULL REFERENCES archive_file (id),
+        start        INTEGER NOT NULL,
+        length       INTEGER NOT NULL, -- of the record of the answer
+        whole        INTEGER NOT NULL, -- with those of its request and of its metadata
+        body         INTEGER REFERENCES archive_record (visit), -- the visit whose record has the body; null: this one
+        payload      BLOB NOT NULL, -- SHA-1 of the body as it was sent
+        coding       TEXT              -- its content codings
+    ) STRICT;
+    CREATE INDEX archive_of_url ON archive_record (url, visit);
 "];
 
 /// The index by which a further sequence finds the rows of earlier ones. The first sequence does without.

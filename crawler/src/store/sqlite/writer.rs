@@ -19,7 +19,7 @@ use rusqlite::{Connection, params};
 #[cfg(test)]
 use super::costs::statements::Statements;
 use super::{
-    CrawlDirectory, apply,
+    CrawlDirectory, apply, archive,
     changes::Finder,
     current::Current,
     directory::DATABASE,
@@ -110,6 +110,7 @@ impl Writer {
     fn new(mut directory: CrawlDirectory, settings: WriterSettings, now: Instant) -> Result<Self, Fault> {
         let current = Current::of(&directory.connection, settings.sequence)?;
         let context = StepContext::of(&directory.connection, current, StepRows::New)?;
+        directory.connection.execute(archive::NONE, [])?;
         directory.takers.resume(&directory.connection)?;
         directory.connection.pragma_update(None, "synchronous", "NORMAL")?;
         let log = LogLength::of(&mut directory.connection, log_length::MOST)?;

@@ -8,6 +8,7 @@ use rusqlite::{Connection, Result};
 
 use super::{
     super::{
+        archive,
         checked_ends::{self, LinkCheckColumns},
         fields, schema,
     },
@@ -37,6 +38,7 @@ const STATUS: RangeInclusive<i64> = 100..=999;
 /// A hash of 31 bits.
 const HASH: RangeInclusive<i64> = 0..=0x7fff_ffff;
 const SHA256: usize = 32;
+const SHA1: usize = 20;
 
 /// The last rows of some tables: what names a row cannot be more.
 struct Last {
@@ -78,6 +80,10 @@ pub(super) fn all(connection: &Connection) -> Result<Vec<CheckedTable>> {
     let columns = checked_ends::columns(connection)?;
     tables.extend(columns.map(|columns| link_check(&last, columns)));
     tables.extend((columns >= Some(LinkCheckColumns::WithNames)).then(sheet_part));
+    if archive::is_kept(connection)? {
+        tables[0].columns.push(number("archive", 1..=2).or_null());
+        tables.extend(archive_tables(&last));
+    }
     if fields::are_kept(connection)? {
         tables.extend(field_tables(&last));
     }
@@ -271,6 +277,26 @@ fn field_tables(last: &Last) -> [CheckedTable; 2] {
         number("visit", 0..=last.visit),
     ];
     [table("page_field", rows), table("items_file", files)]
+}
+
+fn archive_tables(last: &Last) -> [CheckedTable; 2] {
+    let files = vec![number("id", COUNT), text("name", ValueKind::Text), number("bytes", COUNT)];
+    let records = vec![
+        number("visit", 0..=last.visit),
+        number("url", 0..=last.ticket),
+        number("sequence", 0..=last.sequence),
+        number("at", MOMENT),
+        number("status", STATUS),
+        text("content_type", ValueKind::Text).or_null(),
+        number("file", COUNT),
+        number("start", COUNT),
+        number("length", COUNT),
+        number("whole", COUNT),
+        number("body", 0..=last.visit).or_null(),
+        column("payload", ValueKind::Exactly(SHA1)),
+        text("coding", ValueKind::Text).or_null(),
+    ];
+    [table("archive_file", files), table("archive_record", records)]
 }
 
 fn sheet_part() -> CheckedTable {

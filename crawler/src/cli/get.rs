@@ -1,0 +1,88 @@
+//! `webloom get`.
+
+use std::{
+    io::{self, Write},
+    path::PathBuf,
+    process::ExitCode,
+};
+
+use clap::Args;
+use jiff::Timestamp;
+
+use super::{
+    CommandFailure,
+    directory::{self, ArchiveMoment, ArchivedCopy},
+    outcome,
+};
+use crate::{
+    fetch::decode::{BodyDecoder, BodyLimits},
+    time::Moment,
+    url::WebUrl,
+};
+
+/// No archived body is longer once it is decoded.
+const LONGEST: u64 = 1 << 40;
+
+/// Arguments of `get`.
+#[derive(Debug, Args)]
+pub(super) struct GetArgs {
+    /// Crawl directory
+    dir: PathBuf,
+    /// URL of a page
+    url: String,
+    /// Take the copy of this sequence
+    #[arg(long, value_name = "N", conflicts_with = "at")]
+    sequence: Option<u32>,
+    /// Take the last copy fetched until this time, such as 2026-11-27T12:00:00Z
+    #[arg(long, value_name = "TIME")]
+    at: Option<Timestamp>,
+    /// Print the body as the page is read: content codings are undone. This is the default
+    #[arg(long, group = "part")]
+    body: bool,
+    /// Print status line and headers
+    #[arg(long, group = "part")]
+    headers: bool,
+    /// Print status line, headers and body as they were received
+    #[arg(long, group = "part")]
+    raw: bool,
+}
+
+pub(super) fn run(args: &GetArgs) -> Result<ExitCode, CommandFailure> {
+    let url = WebUrl::parse(&args.url).map_err(|error| CommandFailure::Usage(format!("{}: {error}", args.url)))?;
+    let moment = match (args.sequence, args.at) {
+        (Some(sequence), _) => ArchiveMoment::Sequence(sequence),
+        (None, Some(at)) => ArchiveMoment::At(Moment::from_millis(u64::try_from(at.as_millisecond()).unwrap_or(0))),
+        (None, None) => ArchiveMoment::Last,
+    };
+    let Some(copy) = directory::archived(&args.dir, &url, moment)? else {
+        let why = "there is no copy of it in the archive";
+        let hint = "`webloom why` says what became of it, and `--archive warc` keeps pages";
+        outcome::tell(&format!("{}: {why}; {hint}", url.as_str()));
+        return Ok(ExitCode::FAILURE);
+    };
+    let bytes = match (args.headers, args.raw) {
+        (true, _) => copy.head,
+        (_, true) => [copy.head, copy.body].concat(),
+        _ => decoded(&copy)?,
+    };
+    let mut out = io::stdout().lock();
+    match out.write_all(&bytes).and_then(|()| out.flush()) {
+        // A reader that has gone away (`| head`) is no failure.
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(CommandFailure::system("cannot write")(error)),
+        _ => Ok(ExitCode::SUCCESS),
+    }
+}
+
+fn decoded(copy: &ArchivedCopy) -> Result<Vec<u8>, CommandFailure> {
+    let broken = |error: &dyn std::fmt::Display| {
+        CommandFailure::system("cannot decode the archived body")(io::Error::new(
+            io::ErrorKind::InvalidData,
+            error.to_string(),
+        ))
+    };
+    let codings = copy.coding.iter().map(String::as_bytes);
+    let limits = BodyLimits { max_body: LONGEST, max_expansion: u32::MAX };
+    let mut decoder = BodyDecoder::new(codings, limits).map_err(|error| broken(&error))?;
+    let _ = decoder.push(&copy.body).map_err(|error| broken(&error))?;
+    Ok(decoder.finish().body)
+}

@@ -1,0 +1,42 @@
+//! `[archive]`: what is kept of answers.
+
+use std::marker::PhantomData;
+
+use super::fetch::TYPES;
+use crate::config::{
+    reader::KeyReader,
+    rules::{OneOf, Size, words},
+};
+
+words! {
+    /// Whether answers are archived.
+    ArchiveChoice {
+        /// They are not.
+        None = "none",
+        /// Into WARC files: of a page that is as it was, which record has its body.
+        Warc = "warc",
+        /// The same, and each record has its body.
+        SelfContained = "self-contained",
+    }
+}
+
+/// What is archived.
+#[derive(Debug, Clone)]
+pub struct ArchiveSettings {
+    /// Whether, and how.
+    pub format: ArchiveChoice,
+    /// Media types of the pages that are; all, if it is empty.
+    pub types: Vec<String>,
+    /// Bytes after which a file is full.
+    pub file_size: u64,
+}
+
+impl ArchiveSettings {
+    pub(super) fn read(reader: &mut KeyReader<'_>) -> Self {
+        Self {
+            format: reader.read("archive.format", &OneOf(PhantomData)),
+            types: reader.read("archive.types", &TYPES),
+            file_size: reader.read("archive.file_size", &Size(1 << 20..=1 << 40)),
+        }
+    }
+}

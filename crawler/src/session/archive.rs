@@ -1,0 +1,72 @@
+//! [`Archiver`]: makes answers ready for the archive before their visits are written.
+
+use super::directory::{ArchiveRule, ArchivedAnswer};
+use crate::{
+    config::{ArchiveChoice, Settings},
+    engine::Preparer,
+    fetch::{FetchResponse, Keep},
+    store::KeptPart,
+    url::WebUrl,
+};
+
+/// What each file says of the heads in it.
+const HEADS: &str = "Names of headers are in lower case, and headers of one name stand together: the client keeps no more of them. \
+     Transfer-Encoding is left out, because it was undone. Requests have no headers with credentials or cookies, nor those that the user gave.";
+
+/// Reads answers for the archive.
+pub(super) struct Archiver {
+    types: Vec<String>,
+}
+
+/// How the archive of a crawl is written; `None` if there is to be none.
+pub(super) fn rule(settings: &Settings) -> Option<ArchiveRule> {
+    let archive = &settings.archive;
+    let whole = match archive.format {
+        ArchiveChoice::None => return None,
+        ArchiveChoice::Warc => false,
+        ArchiveChoice::SelfContained => true,
+    };
+    let ignored = &settings.robots.ignore;
+    let robots = if ignored.is_empty() { "obey".to_owned() } else { format!("obey, but for {}", ignored.join(", ")) };
+    let about = vec![
+        ("software", concat!("Webloom/", env!("CARGO_PKG_VERSION")).to_owned()),
+        ("format", "WARC File Format 1.1".to_owned()),
+        ("conformsTo", "https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/".to_owned()),
+        ("robots", robots),
+        ("http-header-user-agent", settings.fetch.user_agent.as_str().to_owned()),
+        ("description", HEADS.to_owned()),
+    ];
+    Some(ArchiveRule { whole, file_bytes: archive.file_size, about })
+}
+
+impl Archiver {
+    pub(super) fn new(settings: &Settings) -> Self {
+        Self { types: settings.archive.types.clone() }
+    }
+}
+
+impl Preparer for Archiver {
+    fn keeps(&self) -> Keep {
+        Keep { raw_head: true, body_as_sent: true }
+    }
+
+    fn prepare(&self, _url: &WebUrl, answer: &FetchResponse) -> Option<KeptPart> {
+        let is_page = (200..300).contains(&answer.status);
+        if is_page && !self.types.is_empty() && !self.has(answer.content_type().unwrap_or_default()) {
+            return None;
+        }
+        let archived = ArchivedAnswer::of(answer)?;
+        let bytes = archived.bytes();
+        Some(KeptPart::new(archived, bytes))
+    }
+}
+
+impl Archiver {
+    fn has(&self, content_type: &str) -> bool {
+        let essence = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+        self.types.iter().any(|named| match named.strip_suffix('*') {
+            Some(kind) => essence.starts_with(kind),
+            None => essence == *named,
+        })
+    }
+}

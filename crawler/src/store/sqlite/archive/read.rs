@@ -1,0 +1,139 @@
+//! Finding the archived copy of a page, and reading it.
+
+use std::{
+    fs::File,
+    io::{self, Read, Seek, SeekFrom},
+    path::Path,
+};
+
+use flate2::read::MultiGzDecoder;
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use super::{FOLDER, failed, is_kept};
+use crate::{
+    store::{StoreError, sqlite::resume},
+    time::Moment,
+    url::WebUrl,
+};
+
+/// Which copy of a page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ArchiveMoment {
+    /// The last page that was there; where it never was, the last answer.
+    Last,
+    /// The one of a sequence.
+    Sequence(u32),
+    /// The last one that was fetched at a time or before.
+    At(Moment),
+}
+
+/// An archived copy.
+#[derive(Debug, Clone)]
+pub struct ArchivedCopy {
+    /// When it was fetched.
+    pub at: Moment,
+    /// In which sequence.
+    pub sequence: u32,
+    /// The row of its visit, if that is kept; a page that was not modified has the text of an earlier one.
+    pub visit: i64,
+    /// Status line and headers, as far as the client knew them.
+    pub head: Vec<u8>,
+    /// The body as it was sent, with its content codings.
+    pub body: Vec<u8>,
+    /// These codings, as `Content-Encoding` has them.
+    pub coding: Option<String>,
+}
+
+/// Where a record is.
+struct Place {
+    file: String,
+    start: u64,
+    length: u64,
+}
+
+/// The copy of a URL; `None` if there is none.
+pub(in crate::store::sqlite) fn copy(
+    connection: &Connection,
+    dir: &Path,
+    (url, moment): (&WebUrl, ArchiveMoment),
+) -> Result<Option<ArchivedCopy>, StoreError> {
+    let find = || {
+        if !is_kept(connection)? {
+            return Ok(None);
+        }
+        let Some((rules, seed)) = resume::key_rules(connection)?.zip(resume::fingerprint_seed(connection)?) else {
+            return Ok(None);
+        };
+        let fingerprint = seed.fingerprint(&rules.key(url)).to_bytes();
+        found(connection, &fingerprint, moment)
+    };
+    let Some((mut copy, own, body)) = find().map_err(failed())? else { return Ok(None) };
+    let read = |place: &Place| {
+        let path = dir.join(FOLDER).join(&place.file);
+        block(&path, place).map_err(|source| StoreError::Archive { path, source })
+    };
+    (copy.head, copy.body) = read(&own)?;
+    if let Some(place) = body {
+        copy.body = read(&place)?.1;
+    }
+    Ok(Some(copy))
+}
+
+type Found = (ArchivedCopy, Place, Option<Place>);
+
+fn found(connection: &Connection, fingerprint: &[u8], moment: ArchiveMoment) -> rusqlite::Result<Option<Found>> {
+    let select = "SELECT record.at, record.sequence, record.visit, coalesce(whole.coding, record.coding),
+             (SELECT name FROM archive_file WHERE id = record.file), record.start, record.length,
+             (SELECT name FROM archive_file WHERE id = whole.file), whole.start, whole.length
+         FROM archive_record AS record LEFT JOIN archive_record AS whole ON whole.visit = record.body
+         WHERE record.url = (SELECT id FROM url WHERE fingerprint = ?1) AND record.at <= ?2
+             AND (?3 IS NULL OR record.sequence = ?3)
+         ORDER BY record.status BETWEEN 200 AND 299 OR record.body IS NOT NULL DESC, record.visit DESC LIMIT 1";
+    let (until, sequence) = match moment {
+        ArchiveMoment::Last => (i64::MAX, None),
+        ArchiveMoment::Sequence(sequence) => (i64::MAX, Some(sequence)),
+        ArchiveMoment::At(at) => (i64::try_from(at.millis()).unwrap_or(i64::MAX), None),
+    };
+    let place = |row: &Row<'_>, first| -> rusqlite::Result<_> {
+        let Some(file) = row.get(first)? else { return Ok(None) };
+        Ok(Some(Place { file, start: row.get(first + 1)?, length: row.get(first + 2)? }))
+    };
+    let found = |row: &Row<'_>| {
+        let copy = ArchivedCopy {
+            at: Moment::from_millis(row.get(0)?),
+            sequence: row.get(1)?,
+            visit: row.get(2)?,
+            head: Vec::new(),
+            body: Vec::new(),
+            coding: row.get(3)?,
+        };
+        Ok((copy, place(row, 4)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?, place(row, 7)?))
+    };
+    connection.query_row(select, params![fingerprint, until, sequence], found).optional()
+}
+
+/// The head and the body of a record.
+fn block(path: &Path, place: &Place) -> io::Result<(Vec<u8>, Vec<u8>)> {
+    let text = members(&mut File::open(path)?, place.start, place.length)?;
+    let header = end_of_head(&text).ok_or_else(damaged)?;
+    let block = text.get(header..text.len().saturating_sub(4)).ok_or_else(damaged)?;
+    let head = end_of_head(block).ok_or_else(damaged)?;
+    Ok((block[..head].to_vec(), block[head..].to_vec()))
+}
+
+/// The text of the members in a part of a file.
+pub(in crate::store::sqlite) fn members(file: &mut File, start: u64, length: u64) -> io::Result<Vec<u8>> {
+    file.seek(SeekFrom::Start(start))?;
+    let mut text = Vec::new();
+    MultiGzDecoder::new(file.take(length)).read_to_end(&mut text)?;
+    if text.starts_with(b"WARC/1.1\r\n") { Ok(text) } else { Err(damaged()) }
+}
+
+fn damaged() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, "there is no record where one was written")
+}
+
+/// Where a head ends, with the empty line.
+fn end_of_head(bytes: &[u8]) -> Option<usize> {
+    memchr::memmem::find(bytes, b"\r\n\r\n").map(|end| end + 4)
+}
