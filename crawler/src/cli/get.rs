@@ -33,16 +33,18 @@ pub(super) struct GetArgs {
     /// Take the copy of this sequence
     #[arg(long, value_name = "N", conflicts_with = "at")]
     sequence: Option<u32>,
-    /// Take the last copy fetched until this time, such as 2026-11-27T12:00:00Z
+    /// Take the last copy that was fetched until then
+    ///
+    /// Such as 2026-11-27T12:00:00Z.
     #[arg(long, value_name = "TIME")]
     at: Option<Timestamp>,
-    /// Print the body as the page is read: content codings are undone. This is the default
+    /// Print the body, content codings undone (the default)
     #[arg(long, group = "part")]
     body: bool,
     /// Print status line and headers
     #[arg(long, group = "part")]
     headers: bool,
-    /// Print status line, headers and body as they were received
+    /// Print all of it, the body as it was sent
     #[arg(long, group = "part")]
     raw: bool,
 }

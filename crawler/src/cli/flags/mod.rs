@@ -547,6 +547,7 @@ mod tests {
             "resolver" => "dns",
             "resolve" => "example.org:80:127.0.0.1",
             "priority" => "/docs/=2",
+            "archive" => "warc",
             "cron" => "@daily",
             "tz" => "Europe/Berlin",
             "window" | "hours" => "22:00-06:00",

@@ -32,7 +32,7 @@ pub(super) use index::write as write_index;
 pub use read::{ArchiveMoment, ArchivedCopy};
 pub(super) use read::{copy, members};
 pub use record::ArchivedAnswer;
-use record::{Block, PayloadDigest, RecordHeader, cdx_date, date, digest};
+use record::{PayloadDigest, RecordHeader, cdx_date, date, digest};
 
 /// The folder of the files.
 pub(super) const FOLDER: &str = "archive";
@@ -128,7 +128,7 @@ impl ArchiveTaker {
             }
             let lines: Vec<_> = self.rule.about.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
             let header = RecordHeader::new("warcinfo", &self.id("warcinfo", id), at).with("WARC-Filename", &name);
-            let info = header.over(FIELDS, &Block::of(&[lines.concat().as_bytes()]));
+            let info = header.over_short(FIELDS, lines.concat().as_bytes());
             self.file.as_mut().expect("it was made").append(&info)?;
         }
         Ok(self.file.as_mut().expect("it was there, or was made"))
@@ -157,20 +157,17 @@ impl ArchiveTaker {
                     .with("WARC-Refers-To-Target-URI", &about.url)
                     .with("WARC-Refers-To-Date", &date(original.at))
                     .with("WARC-Payload-Digest", &digest(original.payload))
-                    .over(RESPONSE, &answer.head())
+                    .over_short(RESPONSE, answer.head())
             }
         };
         let length = first.len();
-        let beside = |kind, content_type, block: &Block| {
-            let id = self.id(kind, visit.visit);
-            let header =
-                RecordHeader::new(kind, &id, at).with("WARC-Target-URI", &about.url).with("WARC-Warcinfo-ID", info);
-            header.with("WARC-Concurrent-To", &self.id("response", visit.visit)).over(content_type, block)
+        let beside = |kind, content_type, block: &[u8]| {
+            header(kind, &self.id(kind, visit.visit)).with("WARC-Concurrent-To", &id).over_short(content_type, block)
         };
         let via = about.via.as_ref().map(|via| format!("via: {via}\r\n")).unwrap_or_default();
         let fields = format!("{via}hopsFromSeed: {}\r\nsequence: {}\r\n", about.hops, about.sequence);
-        let request = beside("request", REQUEST, &answer.request());
-        let metadata = beside("metadata", FIELDS, &Block::of(&[fields.as_bytes()]));
+        let request = beside("request", REQUEST, answer.request());
+        let metadata = beside("metadata", FIELDS, fields.as_bytes());
         ([first, request, metadata].concat(), length)
     }
 }

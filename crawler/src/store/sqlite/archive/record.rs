@@ -18,8 +18,11 @@ use crate::{
     time::Moment,
 };
 
-/// A tenth more time than the fastest level, for a third less room than that takes beyond the slowest one.
+/// Of 2,500 pages of a manual, the levels 1, 2, 4 and 6 take 29, 53, 70 and 88 us a page for 22, 17.5, 15.6 and 15.0 % of its length.
 const LEVEL: u32 = 4;
+
+/// What is short takes 5 us at this level, and 12 at any other, for a sixth less room.
+const LEVEL_OF_SHORT: u32 = 1;
 
 /// The head of a gzip member without a name and a time (RFC 1952).
 const GZIP: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff];
@@ -91,12 +94,12 @@ impl ArchivedAnswer {
         &self.whole
     }
 
-    pub(super) fn head(&self) -> Block {
-        Block::of(&[&self.head])
+    pub(super) fn head(&self) -> &[u8] {
+        &self.head
     }
 
-    pub(super) fn request(&self) -> Block {
-        Block::of(&[&self.request])
+    pub(super) fn request(&self) -> &[u8] {
+        &self.request
     }
 
     /// Bytes of memory that it takes.
@@ -118,26 +121,29 @@ impl Block {
             crc.update(part);
             digest.update(part);
         }
-        Self { deflated: deflated(parts), crc, digest: digest.finalize().into() }
+        Self {
+            deflated: COMPRESS.with_borrow_mut(|compress| deflated(compress, parts)),
+            crc,
+            digest: digest.finalize().into(),
+        }
     }
 }
 
 thread_local! {
     /// Making one takes longer than compressing a header.
     static COMPRESS: RefCell<Compress> = RefCell::new(Compress::new(Compression::new(LEVEL), false));
+    static COMPRESS_SHORT: RefCell<Compress> = RefCell::new(Compress::new(Compression::new(LEVEL_OF_SHORT), false));
 }
 
 /// A run of deflate that ends at a byte, and does not end the stream.
-fn deflated(parts: &[&[u8]]) -> Vec<u8> {
+fn deflated(compress: &mut Compress, parts: &[&[u8]]) -> Vec<u8> {
     let length: usize = parts.iter().map(|part| part.len()).sum();
     let mut bytes = Vec::with_capacity(length / 3 + SPARE);
-    COMPRESS.with_borrow_mut(|compress| {
-        compress.reset();
-        for part in parts {
-            run(compress, part, &mut bytes, FlushCompress::None);
-        }
-        run(compress, &[], &mut bytes, FlushCompress::Full);
-    });
+    compress.reset();
+    for part in parts {
+        run(compress, part, &mut bytes, FlushCompress::None);
+    }
+    run(compress, &[], &mut bytes, FlushCompress::Full);
     bytes
 }
 
@@ -186,16 +192,36 @@ impl RecordHeader {
 
     /// The record with this block.
     pub(super) fn over(self, content_type: &str, block: &Block) -> Vec<u8> {
-        let header = self.with("WARC-Block-Digest", &digest(block.digest)).with("Content-Type", content_type);
-        let text = header.with("Content-Length", &block.crc.amount().to_string()).0 + "\r\n";
-        let (mut crc, mut end) = (Crc::new(), Crc::new());
+        let text = self.ended(content_type, block.digest, block.crc.amount());
+        let mut crc = Crc::new();
         crc.update(text.as_bytes());
         crc.combine(&block.crc);
-        end.update(&END);
-        crc.combine(&end);
-        let sums = [crc.sum().to_le_bytes(), crc.amount().to_le_bytes()].concat();
-        [&GZIP[..], &deflated(&[text.as_bytes()]), &block.deflated, &stored(END), &sums].concat()
+        let header = COMPRESS_SHORT.with_borrow_mut(|compress| deflated(compress, &[text.as_bytes()]));
+        member(&[&header, &block.deflated], crc)
     }
+
+    /// The same with a block that is short.
+    pub(super) fn over_short(self, content_type: &str, block: &[u8]) -> Vec<u8> {
+        let length = u32::try_from(block.len()).expect("it is short");
+        let text = self.ended(content_type, Sha1::digest(block).into(), length);
+        let mut crc = Crc::new();
+        crc.update(text.as_bytes());
+        crc.update(block);
+        let all = COMPRESS_SHORT.with_borrow_mut(|compress| deflated(compress, &[text.as_bytes(), block]));
+        member(&[&all], crc)
+    }
+
+    fn ended(self, content_type: &str, block: PayloadDigest, length: u32) -> String {
+        let header = self.with("WARC-Block-Digest", &digest(block)).with("Content-Type", content_type);
+        header.with("Content-Length", &length.to_string()).0 + "\r\n"
+    }
+}
+
+/// The gzip member of these runs of deflate, which are of a text with this sum.
+fn member(runs: &[&[u8]], mut crc: Crc) -> Vec<u8> {
+    crc.update(&END);
+    let sums = [crc.sum().to_le_bytes(), crc.amount().to_le_bytes()].concat();
+    [&GZIP[..], &runs.concat(), &stored(END), &sums].concat()
 }
 
 /// A digest as it is written.
