@@ -56,9 +56,12 @@ pub(super) fn run(args: &GetArgs) -> Result<ExitCode, CommandFailure> {
         (None, Some(at)) => ArchiveMoment::At(Moment::from_millis(u64::try_from(at.as_millisecond()).unwrap_or(0))),
         (None, None) => ArchiveMoment::Last,
     };
-    let Some(copy) = directory::archived(&args.dir, &url, moment)? else {
-        let why = "there is no copy of it in the archive";
-        let hint = "`webloom why` says what became of it, and `--archive warc` keeps pages";
+    let url = url.without_credentials();
+    let copy = directory::archived(&args.dir, &url, moment)?;
+    // An error has a body too, but no page.
+    let Some(copy) = copy.filter(|copy| copy.is_page || args.headers || args.raw) else {
+        let why = "there is no copy of it as a page in the archive";
+        let hint = "`webloom why` says what became of it, --raw prints an error, and `--archive warc` keeps pages";
         outcome::tell(&format!("{}: {why}; {hint}", url.as_str()));
         return Ok(ExitCode::FAILURE);
     };

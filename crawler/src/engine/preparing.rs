@@ -5,7 +5,13 @@
 //!
 //! Does not know: what a taker does with it.
 
-use std::sync::Arc;
+use std::{
+    num::NonZero,
+    sync::{Arc, LazyLock},
+    thread,
+};
+
+use tokio::sync::Semaphore;
 
 use crate::{
     fetch::{FetchResponse, Keep},
@@ -66,11 +72,19 @@ impl Preparers {
     }
 }
 
+/// For each CPU that this process may use (a container may allow fewer than there are), so much heavy work is done at once: more would take
+/// memory, and no less time.
+const HEAVY_PER_CPU: usize = 2;
+
+static TURNS: LazyLock<Semaphore> =
+    LazyLock::new(|| Semaphore::new(thread::available_parallelism().map_or(1, NonZero::get) * HEAVY_PER_CPU));
+
 /// Does heavy work on another thread, so that others are not kept waiting.
 pub(super) async fn apart_if<T: Send + 'static>(heavy: bool, work: impl FnOnce() -> T + Send + 'static) -> T {
     if !heavy {
         return work();
     }
+    let _turn = TURNS.acquire().await.expect("nobody closes it");
     match tokio::task::spawn_blocking(work).await {
         Ok(done) => done,
         Err(panicked) => std::panic::resume_unwind(panicked.into_panic()),

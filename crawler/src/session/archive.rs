@@ -36,7 +36,7 @@ pub(super) fn rule(settings: &Settings) -> Option<ArchiveRule> {
         ("http-header-user-agent", settings.fetch.user_agent.as_str().to_owned()),
         ("description", HEADS.to_owned()),
     ];
-    Some(ArchiveRule { whole, file_bytes: archive.file_size, about })
+    Some(ArchiveRule { whole, types: archive.types.clone(), file_bytes: archive.file_size, about })
 }
 
 impl Archiver {

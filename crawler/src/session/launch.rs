@@ -57,7 +57,7 @@ impl<C: Caller> Session<C> {
             let crawl = Box::pin(engine::take_up(launch, between)).await?;
             let left = kept_beside(cookies.as_ref(), Box::pin(crawl.visit_due(finish))).await?;
             if archives {
-                index_archive(&lock);
+                index_archive(&lock).await;
             }
             Ok(EndedVisits { left, lock })
         };
@@ -93,7 +93,7 @@ impl<C: Caller> Session<C> {
             kept_beside(cookies.as_ref(), Box::pin(engine::run(self.launching(run, clock, stop, progress)))).await;
         drop(view);
         if archives {
-            index_archive(&lock);
+            index_archive(&lock).await;
         }
         ended
             .map(|engine::EndedRun { end, crawl }| EndedSession { end, lock, crawl, cookies })
@@ -139,8 +139,10 @@ impl<C: Caller> Session<C> {
 }
 
 /// Writes the index of the archive. Without it, nothing is lost: it follows from the database, and the next run writes it.
-fn index_archive(lock: &DirectoryLock) {
-    let written = lock.directory().and_then(|dir| Records::open(&dir)?.write_archive_index(&dir));
+async fn index_archive(lock: &DirectoryLock) {
+    let lock = lock.clone();
+    let write = move || lock.directory().and_then(|dir| Records::open(&dir)?.write_archive_index(&dir));
+    let written = spawn_blocking(write).await.unwrap_or_else(|panic| resume_unwind(panic.into_panic()));
     if let Err(error) = written {
         tracing::warn!(%error, "the index of the archive was not written");
     }

@@ -148,7 +148,10 @@ fn each_answer_is_archived_once_and_read_back() {
     assert_eq!(site.get(&dir, "/changing", &["--sequence", "0"]), b"<p>version 0");
     assert_eq!(site.get(&dir, "/changing", &["--at", "2999-01-01T00:00:00Z"]), b"<p>version 1");
     assert_eq!(site.get(&dir, "/asked", &["--sequence", "1"]), b"<p>asked");
-    assert!(site.get(&dir, "/asked", &["--sequence", "1", "--headers"]).starts_with(b"HTTP/1.1 304"));
+    assert!(
+        site.get(&dir, "/asked", &["--sequence", "1", "--headers"]).starts_with(b"HTTP/1.1 200"),
+        "those of the body"
+    );
     assert_eq!(
         (site.get(&dir, "/empty", &[]), site.get(&dir, "/bytes.bin", &[])),
         (vec![], b"\r\n\r\nWARC/1.1\r\n".to_vec())
@@ -156,7 +159,7 @@ fn each_answer_is_archived_once_and_read_back() {
     assert_eq!(site.get(&dir, "/gone", &[]), page("/gone").into_bytes(), "the last time that it was there");
     assert!(site.get(&dir, "/gzip", &["--raw"]).windows(4).any(|bytes| bytes == b"\r\n\r\n"));
     let none = Webloom::new(["get"]).args([&dir]).args([site.server.url("/nothing")]).run().expect(1);
-    assert!(none.stdout.is_empty() && none.stderr.contains("no copy of it in the archive"), "{}", none.stderr);
+    assert!(none.stdout.is_empty() && none.stderr.contains("no copy of it as a page"), "{}", none.stderr);
     let index = fs::read_to_string(dir.join("archive/index.cdxj")).unwrap();
     let mut sorted: Vec<_> = index.lines().collect();
     sorted.sort_unstable();
@@ -238,6 +241,89 @@ fn what_is_damaged_is_named_and_a_file_that_lost_its_end_is_made_whole() {
     }
     fs::remove_file(file).unwrap();
     assert_damaged(&dir);
+}
+
+#[test]
+fn an_archive_that_is_gone_begins_anew() {
+    let (site, folder) = (Site::serve(), Folder::new());
+    let (dir, start) = (folder.crawl(), site.server.url("/"));
+    crawl(&dir, &start, &["--archive", "warc"]);
+    crawl(&dir, &start, &["--again"]);
+    fs::remove_dir_all(dir.join("archive")).unwrap();
+    assert_damaged(&dir);
+    crawl(&dir, &start, &["--again"]);
+    assert_eq!(["warcinfo", "response", "revisit"].map(|kind| count(&dir, kind)), [1, 11, 0]);
+    assert_eq!(site.get(&dir, "/asked", &[]), b"<p>asked");
+}
+
+/// One page was there before the archive began, and is away when it does.
+#[test]
+fn an_error_is_no_copy_of_the_page() {
+    let version = Arc::new(AtomicUsize::new(0));
+    let now = Arc::clone(&version);
+    let server = serve(move |asked: &Asked| {
+        let is_conditional = asked.headers.iter().any(|line| line.to_ascii_lowercase().starts_with("if-none-match"));
+        match (asked.target.as_str(), now.load(Ordering::SeqCst)) {
+            ("/", _) => Reply::links(["/late", "/twice", "/plain"]),
+            ("/late", 1) | ("/robots.txt" | "/sitemap.xml", _) => Reply::status(404),
+            ("/late", _) if is_conditional => Reply::status(304),
+            ("/late", _) => Reply::html("<p>late").header("ETag: \"1\""),
+            ("/plain", _) if is_conditional => Reply::status(304).header("Content-Encoding: br"),
+            ("/plain", _) => Reply::html("<p>plain").header("ETag: \"1\""),
+            (_, _) => {
+                let Reply::Whole(_, _, once) = gzipped("<p>twice") else { unreachable!("it is whole") };
+                let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+                encoder.write_all(&once).expect("memory takes it");
+                let headers = ["content-type: text/html", "content-encoding: gzip", "content-encoding: gzip"];
+                Reply::Whole(200, headers.map(str::to_owned).into(), encoder.finish().expect("memory takes it"))
+            }
+        }
+    });
+    let folder = Folder::new();
+    let (dir, start) = (folder.crawl(), server.url("/"));
+    let get = |path: &str, arguments: &[&str]| {
+        Webloom::new(["get"]).args([&dir]).args([server.url(path)]).args(arguments).run()
+    };
+    crawl(&dir, &start, &[]);
+    version.store(1, Ordering::SeqCst);
+    crawl(&dir, &start, &["--again", "--archive", "warc"]);
+    get("/late", &[]).expect(1);
+    assert!(get("/late", &["--headers"]).expect(0).stdout.starts_with("HTTP/1.1 404"));
+    version.store(2, Ordering::SeqCst);
+    for sequence in 2..4 {
+        crawl(&dir, &start, &["--again"]);
+        assert_eq!(get("/late", &[]).expect(0).stdout, "<p>late", "{sequence}");
+        assert_eq!(get("/plain", &[]).expect(0).stdout, "<p>plain", "{sequence}");
+        assert_eq!(get("/twice", &[]).expect(0).stdout, "<p>twice", "{sequence}");
+    }
+}
+
+#[test]
+fn what_is_not_to_be_archived_is_asked_for_by_conditions() {
+    let server = serve(|asked: &Asked| {
+        let is_conditional = asked.headers.iter().any(|line| line.to_ascii_lowercase().starts_with("if-none-match"));
+        match asked.target.as_str() {
+            "/" => Reply::links(["/a.pdf"]),
+            "/a.pdf" if is_conditional => Reply::status(304),
+            "/a.pdf" => Reply::Whole(
+                200,
+                vec!["content-type: Application/PDF; x=y".into(), "etag: \"1\"".into()],
+                b"%PDF".into(),
+            ),
+            _ => Reply::status(404),
+        }
+    });
+    let folder = Folder::new();
+    let (dir, start) = (folder.crawl(), server.url("/"));
+    for (arguments, not_modified) in [(&["--archive", "warc"][..], 0), (&["--again"], 1), (&["--again"], 1)] {
+        let run = Webloom::crawl(&dir, &start).args(arguments).env("WEBLOOM_ARCHIVE_TYPES", "text/html");
+        assert_eq!(run.run().expect(0).json()["revisit"]["not_modified"].as_u64().unwrap_or_default(), not_modified);
+    }
+    // From now on it is.
+    let all = Webloom::crawl(&dir, &start).args(["--again"]).env("WEBLOOM_ARCHIVE_TYPES", "application/pdf");
+    assert_eq!(all.run().expect(0).json()["revisit"]["not_modified"], 0);
+    assert_clean(&dir);
+    Webloom::new(["get"]).args([&dir]).args([server.url("/a.pdf")]).run().expect(0);
 }
 
 #[test]

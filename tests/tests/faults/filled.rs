@@ -45,7 +45,7 @@ const MORE: &str = "
     INSERT INTO page_field (visit, fields) SELECT max(id), '{\"a\": 1}' FROM visit;
     INSERT INTO items_file (name, path, bytes, line, hash, visit) SELECT 'items.jsonl', '/items.jsonl', 20, 10, 5, max(id) FROM visit;
     INSERT INTO archive_file (id, name, bytes) VALUES (1, 'webloom-1.warc.gz', 900);
-    UPDATE crawl SET archive = 1;
+    UPDATE crawl SET archive = 1, archive_types = '[\"text/html\"]';
     INSERT INTO archive_record (visit, url, sequence, at, status, content_type, file, start, length, whole, payload, coding)
     SELECT id, url, sequence, fetched_at, status, content_type, 1, 300, 200, 300, zeroblob(20), 'gzip' FROM visit
     WHERE id = (SELECT same FROM visit WHERE same IS NOT NULL ORDER BY id LIMIT 1);

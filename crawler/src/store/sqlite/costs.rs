@@ -181,6 +181,8 @@ fn the_queues_of_known_pages_are_read_in_their_order() {
         let steps = plan.query_map([0; 6], |row| row.get(3)).unwrap();
         let steps: Vec<String> = steps.collect::<rusqlite::Result<_>>().unwrap();
         assert_eq!(steps.iter().any(|step| step.contains("MERGE")), merged, "{steps:?}");
-        assert!(!steps.iter().any(|step| step.contains("TEMP B-TREE") || step.starts_with("SCAN")), "{steps:?}");
+        // Patterns of media types are few.
+        let scans = |step: &String| step.starts_with("SCAN") && !step.starts_with("SCAN json_each");
+        assert!(!steps.iter().any(|step| step.contains("TEMP B-TREE") || scans(step)), "{steps:?}");
     }
 }

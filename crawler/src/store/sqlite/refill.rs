@@ -36,9 +36,12 @@ const COPY: &str =
 /// What makes it one that the server may be asked about.
 const MAY_304: &str = "stored.id IS NOT NULL AND stored.truncated IS NULL AND (SELECT wrong_since FROM host WHERE host.id = url.host) IS NULL
      AND (NOT stored.html OR coalesce((SELECT text_rule FROM sequence WHERE n = ?1), text.rule) IS text.rule)
-     AND coalesce((SELECT archive = 1 AND EXISTS (
-             SELECT 1 FROM archive_record WHERE archive_record.url = url.id AND visit >= stored.id AND body IS NULL)
-         FROM crawl WHERE archive IS NOT NULL), 1)
+     AND coalesce((SELECT archive = 1 AND (EXISTS (
+                 SELECT 1 FROM archive_record WHERE archive_record.url = url.id AND visit >= stored.id AND body IS NULL
+                     AND archive_record.status BETWEEN 200 AND 299)
+             OR NOT EXISTS (SELECT 1 FROM json_each(coalesce(archive_types, '[\"*\"]'))
+                            WHERE lower(coalesce(stored.content_type, '')) GLOB value))
+         FROM crawl WHERE id = 1 AND archive IS NOT NULL), 1)
      AND NOT EXISTS (SELECT 1 FROM lost WHERE lost.via = url.id AND lost.admitted IS NULL AND lost.state <> 'no_longer_linked')";
 
 /// Where that is.

@@ -267,6 +267,7 @@ const MIGRATIONS: &[&str] = &["
     ALTER TABLE crawl ADD COLUMN forgotten_to INTEGER; -- up to this visit, those that nothing needs are gone
 ","
     ALTER TABLE crawl ADD COLUMN archive INTEGER CHECK (archive IN (1, 2)); -- 1: answers are archived; 2: each whole; null: they are not
+    ALTER TABLE crawl ADD COLUMN archive_types TEXT; -- JSON: patterns (GLOB) of the content types of pages that are; null: all
     CREATE TABLE archive_file (    -- WARC files
         id    INTEGER PRIMARY KEY,
         name  TEXT NOT NULL UNIQUE,
@@ -288,6 +289,7 @@ const MIGRATIONS: &[&str] = &["
         coding       TEXT              -- its content codings
     ) STRICT;
     CREATE INDEX archive_of_url ON archive_record (url, visit);
+    CREATE INDEX archive_of_body ON archive_record (body) WHERE body IS NOT NULL;
 "];
 
 /// The index by which a further sequence finds the rows of earlier ones. The first sequence does without.

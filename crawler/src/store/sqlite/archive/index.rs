@@ -5,6 +5,7 @@
 use std::{
     io::{self, BufWriter, Write},
     path::Path,
+    time::{Duration, SystemTime},
 };
 
 use rusqlite::{Connection, Row, functions::FunctionFlags};
@@ -32,12 +33,23 @@ pub(in crate::store::sqlite) fn write(connection: &Connection, dir: &Path) -> Re
     connection
         .create_scalar_function("surt", 1, flags, move |context| Ok(surt(context.get_raw(0).as_str()?)))
         .map_err(failed())?;
+    if is_new(connection, &folder.join(INDEX)).map_err(failed())? {
+        return Ok(());
+    }
     let (new, path) = (folder.join(format!("{INDEX}.new")), folder.join(INDEX));
     let file = super::private(&new).and_then(|file| file.set_len(0).map(|()| file)).map_err(unwritable(&new))?;
     let mut out = BufWriter::new(file);
     lines(connection, |line| writeln!(out, "{line}").map_err(unwritable(&new)))?;
     let file = out.into_inner().map_err(io::IntoInnerError::into_error).map_err(unwritable(&new))?;
     file.sync_data().and_then(|()| std::fs::rename(&new, &path)).map_err(unwritable(&path))
+}
+
+/// Whether the index was written after the last answer.
+fn is_new(connection: &Connection, index: &Path) -> rusqlite::Result<bool> {
+    let last = "SELECT coalesce((SELECT at FROM archive_record ORDER BY visit DESC LIMIT 1), 0)";
+    let last = Duration::from_millis(connection.query_row(last, [], |row| row.get(0))?);
+    let written = std::fs::metadata(index).and_then(|index| index.modified()).ok();
+    Ok(written.is_some_and(|written| written > SystemTime::UNIX_EPOCH + last))
 }
 
 /// Shows each line. What was fetched in one second and has one key is sorted here.
@@ -73,7 +85,7 @@ fn line(row: &Row<'_>) -> rusqlite::Result<(String, String)> {
     let fields = [
         ("url", Some(&*url)),
         ("mime", mime),
-        ("status", Some(&*status)),
+        ("status", Some(&*status).filter(|status| !is_revisit || *status != "304")),
         ("digest", Some(&*digest)),
         ("length", Some(&*length)),
         ("offset", Some(&*start)),

@@ -38,7 +38,7 @@ use record::{PayloadDigest, RecordHeader, cdx_date, date, digest};
 pub(super) const FOLDER: &str = "archive";
 
 /// What a run begins with, until it is said otherwise.
-pub(super) const NONE: &str = "UPDATE crawl SET archive = NULL WHERE archive IS NOT NULL";
+pub(super) const NONE: &str = "UPDATE crawl SET archive = NULL, archive_types = NULL WHERE archive IS NOT NULL";
 
 /// The content types of records.
 const RESPONSE: &str = "application/http;msgtype=response";
@@ -50,6 +50,8 @@ const FIELDS: &str = "application/warc-fields";
 pub struct ArchiveRule {
     /// Whether each copy of a page is written whole, though an earlier record has the same body.
     pub whole: bool,
+    /// Media types of the pages that are written; all, if it is empty.
+    pub types: Vec<String>,
     /// A file that has so many bytes gets no more records.
     pub file_bytes: u64,
     /// What each file says of itself: names and values.
@@ -149,15 +151,19 @@ impl ArchiveTaker {
         let first = match original {
             None => answer.describe(header("response", &id)).over(RESPONSE, answer.whole()),
             Some(original) => {
-                let profile =
-                    if visit.row.is_not_modified() { "server-not-modified" } else { "identical-payload-digest" };
+                // A player would show an answer 304 with nothing in it, where a record without a head has it show what that names.
+                let (profile, head) = if visit.row.is_not_modified() {
+                    ("server-not-modified", &[][..])
+                } else {
+                    ("identical-payload-digest", answer.head())
+                };
                 header("revisit", &id)
                     .with("WARC-Profile", &format!("http://netpreserve.org/warc/1.1/revisit/{profile}"))
                     .with("WARC-Refers-To", &self.id("response", original.visit))
                     .with("WARC-Refers-To-Target-URI", &about.url)
                     .with("WARC-Refers-To-Date", &date(original.at))
                     .with("WARC-Payload-Digest", &digest(original.payload))
-                    .over_short(RESPONSE, answer.head())
+                    .over_short(RESPONSE, head)
             }
         };
         let length = first.len();
@@ -165,7 +171,9 @@ impl ArchiveTaker {
             header(kind, &self.id(kind, visit.visit)).with("WARC-Concurrent-To", &id).over_short(content_type, block)
         };
         let via = about.via.as_ref().map(|via| format!("via: {via}\r\n")).unwrap_or_default();
-        let fields = format!("{via}hopsFromSeed: {}\r\nsequence: {}\r\n", about.hops, about.sequence);
+        let status = visit.row.status.unwrap_or_default();
+        let fields =
+            format!("{via}hopsFromSeed: {}\r\nsequence: {}\r\nstatus: {status}\r\n", about.hops, about.sequence);
         let request = beside("request", REQUEST, answer.request());
         let metadata = beside("metadata", FIELDS, fields.as_bytes());
         ([first, request, metadata].concat(), length)
@@ -179,24 +187,25 @@ impl Taker for ArchiveTaker {
         (self.seed, self.created) = connection
             .query_row(crawl, [], |row| Ok((row.get(0)?, Moment::from_millis(row.get(1)?))))
             .map_err(failed())?;
-        connection.execute("UPDATE crawl SET archive = ?", [1 + u8::from(self.rule.whole)]).map_err(failed())?;
-        let last = |row: &Row<'_>| Ok((row.get(0)?, row.get::<_, String>(1)?, row.get(2)?));
-        let found = connection.query_row("SELECT id, name, bytes FROM archive_file ORDER BY id DESC LIMIT 1", [], last);
-        let Some((id, name, bytes)) = found.optional().map_err(failed())? else { return Ok(()) };
-        let path = self.folder.join(name);
-        let mut file = private(&path).map_err(unwritable(&path))?;
-        let length = file.metadata().map_err(unwritable(&path))?.len();
-        let bytes = if length < bytes {
-            let left = forget_behind(connection, id, length).map_err(failed())?;
-            let path = path.display();
-            tracing::warn!(%path, "an archive file has lost its end: pages that were there are fetched whole when they are visited next");
-            left
-        } else {
-            bytes
-        };
-        let cut = file.set_len(bytes).and_then(|()| file.seek(SeekFrom::Start(bytes)));
-        cut.map_err(unwritable(&path))?;
-        self.file = Some(ArchiveFile { id, path, file, bytes });
+        let types = (!self.rule.types.is_empty()).then(|| patterns(&self.rule.types));
+        let set = "UPDATE crawl SET archive = ?, archive_types = ?";
+        connection.execute(set, params![1 + u8::from(self.rule.whole), types]).map_err(failed())?;
+        let mut select = connection.prepare("SELECT id, name, bytes FROM archive_file ORDER BY id").map_err(failed())?;
+        let file = |row: &Row<'_>| Ok((row.get(0)?, row.get::<_, String>(1)?, row.get(2)?));
+        let files: Vec<(i64, String, u64)> = select.query_map([], file).and_then(Iterator::collect).map_err(failed())?;
+        for (id, name, bytes) in files {
+            let path = self.folder.join(name);
+            let length = std::fs::metadata(&path).map_or(0, |file| file.len());
+            let bytes = if length < bytes {
+                let shown = path.display();
+                tracing::warn!(path = %shown, "an archive file has lost its end: what was there is fetched whole when it is visited next");
+                forget_behind(connection, id, length).map_err(failed())?
+            } else {
+                bytes
+            };
+            // Of one that has nothing left, the number is given again.
+            self.file = if bytes > 0 { Some(ArchiveFile::open(id, path, bytes)?) } else { None };
+        }
         Ok(())
     }
 
@@ -229,7 +238,7 @@ impl Taker for ArchiveTaker {
                 about.sequence,
                 visit.row.at.millis(),
                 visit.row.status,
-                visit.row.content_type,
+                answer.content_type,
                 id,
                 start,
                 length,
@@ -249,6 +258,17 @@ impl Taker for ArchiveTaker {
 }
 
 impl ArchiveFile {
+    /// Opens one for what follows these bytes. The rest is cut off.
+    fn open(id: i64, path: PathBuf, bytes: u64) -> Result<Self, StoreError> {
+        let opened = private(&path).and_then(|mut file| {
+            file.set_len(bytes)?;
+            file.seek(SeekFrom::Start(bytes))?;
+            Ok(file)
+        });
+        let file = opened.map_err(unwritable(&path))?;
+        Ok(Self { id, path, file, bytes })
+    }
+
     fn append(&mut self, records: &[u8]) -> Result<(), StoreError> {
         self.file.write_all(records).map_err(unwritable(&self.path))?;
         self.bytes += records.len() as u64;
@@ -297,13 +317,25 @@ impl Original {
 
 /// Forgets the records of a file that are not there any more, and those that name them; how long it is without.
 fn forget_behind(connection: &Connection, file: i64, length: u64) -> Result<u64> {
-    connection.execute("DELETE FROM archive_record WHERE file = ? AND start + whole > ?", params![file, length])?;
-    let alone = "DELETE FROM archive_record WHERE body NOT IN (SELECT visit FROM archive_record)";
-    connection.execute(alone, [])?;
+    let transaction = connection.unchecked_transaction()?;
+    let lost = "SELECT visit FROM archive_record WHERE file = ?1 AND start + whole > ?2";
+    transaction.execute(&format!("DELETE FROM archive_record WHERE body IN ({lost})"), params![file, length])?;
+    transaction.execute(&format!("DELETE FROM archive_record WHERE visit IN ({lost})"), params![file, length])?;
     let end = "SELECT coalesce(max(start + whole), 0) FROM archive_record WHERE file = ?";
-    let bytes = connection.query_row(end, [file], |row| row.get(0))?;
-    connection.execute("UPDATE archive_file SET bytes = ? WHERE id = ?", params![bytes, file])?;
+    let bytes = transaction.query_row(end, [file], |row| row.get(0))?;
+    if bytes > 0 {
+        transaction.execute("UPDATE archive_file SET bytes = ? WHERE id = ?", params![bytes, file])?;
+    } else {
+        transaction.execute("DELETE FROM archive_file WHERE id = ?", [file])?;
+    }
+    transaction.commit()?;
     Ok(bytes)
+}
+
+/// JSON of patterns that content types of these media types match, with parameters or without.
+fn patterns(types: &[String]) -> String {
+    let both = |named: &String| [named.clone(), format!("{named}[; ]*")];
+    serde_json::Value::from(types.iter().flat_map(both).collect::<Vec<_>>()).to_string()
 }
 
 fn failed() -> impl FnOnce(rusqlite::Error) -> StoreError {

@@ -36,10 +36,12 @@ pub struct ArchivedCopy {
     pub sequence: u32,
     /// The row of its visit, if that is kept; a page that was not modified has the text of an earlier one.
     pub visit: i64,
-    /// Status line and headers, as far as the client knew them.
+    /// Status line and headers, as far as the client knew them; of a page that was not modified, those with its body.
     pub head: Vec<u8>,
     /// The body as it was sent, with its content codings.
     pub body: Vec<u8>,
+    /// Whether it is a page: no redirect, and no error.
+    pub is_page: bool,
     /// These codings, as `Content-Encoding` has them.
     pub coding: Option<String>,
 }
@@ -74,7 +76,11 @@ pub(in crate::store::sqlite) fn copy(
     };
     (copy.head, copy.body) = read(&own)?;
     if let Some(place) = body {
-        copy.body = read(&place)?.1;
+        let (head, body) = read(&place)?;
+        copy.body = body;
+        if copy.head.is_empty() {
+            copy.head = head;
+        }
     }
     Ok(Some(copy))
 }
@@ -82,13 +88,15 @@ pub(in crate::store::sqlite) fn copy(
 type Found = (ArchivedCopy, Place, Option<Place>);
 
 fn found(connection: &Connection, fingerprint: &[u8], moment: ArchiveMoment) -> rusqlite::Result<Option<Found>> {
-    let select = "SELECT record.at, record.sequence, record.visit, coalesce(whole.coding, record.coding),
+    let select =
+        "SELECT record.at, record.sequence, record.visit, iif(record.body IS NULL, record.coding, whole.coding),
              (SELECT name FROM archive_file WHERE id = record.file), record.start, record.length,
-             (SELECT name FROM archive_file WHERE id = whole.file), whole.start, whole.length
+             (SELECT name FROM archive_file WHERE id = whole.file), whole.start, whole.length,
+             record.status BETWEEN 200 AND 299 OR record.body IS NOT NULL
          FROM archive_record AS record LEFT JOIN archive_record AS whole ON whole.visit = record.body
          WHERE record.url = (SELECT id FROM url WHERE fingerprint = ?1) AND record.at <= ?2
              AND (?3 IS NULL OR record.sequence = ?3)
-         ORDER BY record.status BETWEEN 200 AND 299 OR record.body IS NOT NULL DESC, record.visit DESC LIMIT 1";
+         ORDER BY 11 DESC, record.visit DESC LIMIT 1";
     let (until, sequence) = match moment {
         ArchiveMoment::Last => (i64::MAX, None),
         ArchiveMoment::Sequence(sequence) => (i64::MAX, Some(sequence)),
@@ -105,6 +113,7 @@ fn found(connection: &Connection, fingerprint: &[u8], moment: ArchiveMoment) -> 
             visit: row.get(2)?,
             head: Vec::new(),
             body: Vec::new(),
+            is_page: row.get(10)?,
             coding: row.get(3)?,
         };
         Ok((copy, place(row, 4)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?, place(row, 7)?))
@@ -117,7 +126,8 @@ fn block(path: &Path, place: &Place) -> io::Result<(Vec<u8>, Vec<u8>)> {
     let text = members(&mut File::open(path)?, place.start, place.length)?;
     let header = end_of_head(&text).ok_or_else(damaged)?;
     let block = text.get(header..text.len().saturating_sub(4)).ok_or_else(damaged)?;
-    let head = end_of_head(block).ok_or_else(damaged)?;
+    // That of an answer 304 is empty.
+    let head = if block.is_empty() { 0 } else { end_of_head(block).ok_or_else(damaged)? };
     Ok((block[..head].to_vec(), block[head..].to_vec()))
 }
 

@@ -47,6 +47,7 @@ pub struct ArchivedAnswer {
     pub(super) payload: PayloadDigest,
     /// The content coding of the body.
     pub(super) coding: Option<Box<str>>,
+    pub(super) content_type: Option<Box<str>>,
     truncated: Option<&'static str>,
     address: Option<String>,
 }
@@ -75,7 +76,8 @@ impl ArchivedAnswer {
             head: head.into(),
             request: raw.request.clone(),
             payload: Sha1::digest(body).into(),
-            coding: answer.header("content-encoding").map(Into::into),
+            coding: codings(answer),
+            content_type: answer.content_type().map(Into::into),
             truncated,
             address: answer.remote.map(|address| address.ip().to_string()),
         })
@@ -106,6 +108,13 @@ impl ArchivedAnswer {
     pub fn bytes(&self) -> usize {
         self.whole.deflated.len() + self.head.len() + self.request.len()
     }
+}
+
+/// The content codings of a body, those of several headers in one line.
+fn codings(answer: &FetchResponse) -> Option<Box<str>> {
+    let all = answer.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("content-encoding"));
+    let all: Vec<_> = all.map(|(_, value)| String::from_utf8_lossy(value)).collect();
+    (!all.is_empty()).then(|| all.join(", ").into())
 }
 
 /// A head without what it says of the framing of the transfer, which was undone.

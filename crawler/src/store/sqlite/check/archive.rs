@@ -21,7 +21,7 @@ pub(super) const ARCHIVE_RULES: &[(&str, &str)] = &[
         "an archived answer is that of its visit",
         "SELECT 'visit ' || visit.id FROM archive_record AS record JOIN visit ON visit.id = record.visit
          WHERE (record.url, record.sequence, record.at, record.status) IS NOT (visit.url, visit.sequence, fetched_at, visit.status)
-             OR (visit.status <> 304 AND record.content_type IS NOT visit.content_type)",
+             OR (visit.outcome = 'stored' AND visit.status <> 304 AND record.content_type IS NOT visit.content_type)",
     ),
     (
     "the records of an archive file follow one another, and those without a body name one that has it",
@@ -45,11 +45,11 @@ struct Named {
     whole: u64,
 }
 
-/// Each record is read. A copy of the database alone has no archive beside it.
+/// Each record is read. A copy of the database alone has neither an archive nor anything else beside it.
 pub(super) fn finding(connection: &Connection) -> Result<Option<Finding>> {
     let dir = connection.path().and_then(|database| Path::new(database).parent()).unwrap_or(Path::new(""));
     let folder = dir.join(FOLDER);
-    if !archive::is_kept(connection)? || !folder.exists() {
+    if !archive::is_kept(connection)? || !(folder.exists() || dir.join("crawl.toml").exists()) {
         return Ok(None);
     }
     let mut finding: Option<Finding> = None;

@@ -82,6 +82,7 @@ pub(super) fn all(connection: &Connection) -> Result<Vec<CheckedTable>> {
     tables.extend((columns >= Some(LinkCheckColumns::WithNames)).then(sheet_part));
     if archive::is_kept(connection)? {
         tables[0].columns.push(number("archive", 1..=2).or_null());
+        tables[0].columns.push(text("archive_types", ValueKind::Json).or_null());
         tables.extend(archive_tables(&last));
     }
     if fields::are_kept(connection)? {
