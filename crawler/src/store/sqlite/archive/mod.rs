@@ -118,7 +118,9 @@ impl ArchiveTaker {
         if self.file.as_ref().is_none_or(|file| file.bytes >= self.rule.file_bytes) {
             let next = "SELECT coalesce(max(id), 0) + 1 FROM archive_file";
             let id: i64 = connection.query_row(next, [], |row| row.get(0)).map_err(failed())?;
-            let name = format!("webloom-{}-{id:05}.warc.gz", cdx_date(self.created));
+            // Files of several crawls may be put together.
+            let crawl = &self.id("crawl", 0)[10..18];
+            let name = format!("webloom-{}-{crawl}-{id:05}.warc.gz", cdx_date(self.created));
             let path = self.folder.join(&name);
             let opened = private(&path).and_then(|file| file.set_len(0).map(|()| file));
             let file = opened.map_err(unwritable(&path))?;
@@ -195,7 +197,11 @@ impl Taker for ArchiveTaker {
         let files: Vec<(i64, String, u64)> = select.query_map([], file).and_then(Iterator::collect).map_err(failed())?;
         for (id, name, bytes) in files {
             let path = self.folder.join(name);
-            let length = std::fs::metadata(&path).map_or(0, |file| file.len());
+            let length = match std::fs::metadata(&path) {
+                Ok(file) => file.len(),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => 0,
+                Err(error) => return Err(unwritable(&path)(error)),
+            };
             let bytes = if length < bytes {
                 let shown = path.display();
                 tracing::warn!(path = %shown, "an archive file has lost its end: what was there is fetched whole when it is visited next");
