@@ -252,6 +252,7 @@ fn an_archive_that_is_gone_begins_anew() {
     fs::remove_dir_all(dir.join("archive")).unwrap();
     assert_damaged(&dir);
     crawl(&dir, &start, &["--again"]);
+    assert_eq!(fs::read_to_string(dir.join("archive/index.cdxj")).unwrap().lines().count(), 11);
     assert_eq!(["warcinfo", "response", "revisit"].map(|kind| count(&dir, kind)), [1, 11, 0]);
     assert_eq!(site.get(&dir, "/asked", &[]), b"<p>asked");
 }
@@ -333,7 +334,15 @@ fn no_secret_is_archived() {
     let cookies = folder.crawl().with_file_name("cookies.txt");
     fs::write(&cookies, "127.0.0.1\tFALSE\t/\tFALSE\t0\tsession\tc00k1e\n").unwrap();
     let start = server.url("/").replace("http://", "http://bob:s3cr3t@");
-    let run = Webloom::crawl(&dir, &start).args(["--archive", "warc", "--header", "x-key: h3ad3r", "--cookies"]);
+    let run = Webloom::crawl(&dir, &start).args([
+        "--archive",
+        "warc",
+        "--header",
+        "x-key: h3ad3r",
+        "--header",
+        "accept: text/x-own",
+        "--cookies",
+    ]);
     drop(run.args([&cookies]).run().expect(0));
     assert!(server.log().len() > 2);
     let text = records(&dir);
@@ -341,6 +350,8 @@ fn no_secret_is_archived() {
         assert!(!text.contains(secret), "{secret}");
     }
     assert!(text.contains("GET / HTTP/1.1\r\nhost: 127.0.0.1:"), "{text}");
+    // What the user gave in the place of a header of ours is not shown, and nor is ours.
+    assert!(text.contains("user-agent: ") && !text.contains("accept: "), "{text}");
     assert_sound(&dir);
 }
 

@@ -174,6 +174,15 @@ impl HttpFetcher {
         Sent { answer, connection: course.connection, steps, requests }
     }
 
+    /// Headers of every request, but for those that the user's replace.
+    fn plain_headers(&self, outgoing: &Outgoing) -> HeaderMap {
+        let mut headers = self.own.clone();
+        if !outgoing.is_of_stranger && self.settings.headers_for.contains(&outgoing.origin) {
+            self.given.keys().for_each(|name| drop(headers.remove(name)));
+        }
+        headers
+    }
+
     fn request(&self, client: &Client, outgoing: &Outgoing) -> RequestBuilder {
         let url = outgoing.url.as_str();
         let mut request = match outgoing.method {

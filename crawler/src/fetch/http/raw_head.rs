@@ -10,23 +10,22 @@ use reqwest::{Response, StatusCode, Version};
 use super::outgoing::Outgoing;
 use crate::fetch::{Method, RawHead};
 
-/// The head of a response to a request, which took `own` headers along beside those of its own.
-pub(super) fn of(response: &Response, outgoing: &Outgoing, own: &HeaderMap) -> RawHead {
+/// The head of a response to a request, which took `plain` headers along beside those of its own.
+pub(super) fn of(response: &Response, outgoing: &Outgoing, plain: HeaderMap) -> RawHead {
     // It is there where it is not the usual one.
     let reason = response.extensions().get().map(ReasonPhrase::as_bytes);
     let line = status_line(response.version(), response.status(), reason);
-    let request = request(outgoing, own).into();
+    let request = request(outgoing, plain).into();
     RawHead { bytes: head(line, response.headers()).into(), as_sent: false, request }
 }
 
-fn request(outgoing: &Outgoing, own: &HeaderMap) -> Vec<u8> {
+fn request(outgoing: &Outgoing, mut headers: HeaderMap) -> Vec<u8> {
     let method = match outgoing.method {
         Method::Get => "GET",
         Method::Head => "HEAD",
     };
     let (target, origin) = (outgoing.url.path_and_query(), outgoing.origin.as_str());
     let host = origin.split_once("://").map_or(origin, |(_, host)| host);
-    let mut headers = own.clone();
     for (name, value) in &outgoing.headers {
         headers.insert(name, value.clone());
     }

@@ -41,7 +41,8 @@ impl HttpFetcher {
         let Sent { answer, steps, requests, .. } = sent;
         let mut response = answer?;
         let first_byte = patience.elapsed();
-        let raw_head = outgoing.keep.raw_head.then(|| raw_head::of(&response, &outgoing, &self.own));
+        let raw_head =
+            outgoing.keep.raw_head.then(|| raw_head::of(&response, &outgoing, self.plain_headers(&outgoing)));
         let (status, headers) = (response.status().as_u16(), headers(response.headers()));
         let wanted = wanted(&outgoing, Head { status, headers: &headers });
         let beside = raw_head.as_ref().map_or(0, |head| head.bytes.len() as u64);

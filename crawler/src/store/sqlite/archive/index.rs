@@ -11,10 +11,8 @@ use std::{
 use rusqlite::{Connection, Row, functions::FunctionFlags};
 use serde_json::Value;
 
-use super::{FOLDER, cdx_date, digest, failed, is_kept, unwritable};
+use super::{FOLDER, INDEX, cdx_date, digest, failed, is_kept, unwritable};
 use crate::{store::StoreError, time::Moment, url::WebUrl};
-
-const INDEX: &str = "index.cdxj";
 
 /// All answers.
 const LINES: &str = "

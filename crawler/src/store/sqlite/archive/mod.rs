@@ -37,6 +37,9 @@ use record::{PayloadDigest, RecordHeader, cdx_date, date, digest};
 /// The folder of the files.
 pub(super) const FOLDER: &str = "archive";
 
+/// The index of them.
+const INDEX: &str = "index.cdxj";
+
 /// What a run begins with, until it is said otherwise.
 pub(super) const NONE: &str = "UPDATE crawl SET archive = NULL, archive_types = NULL WHERE archive IS NOT NULL";
 
@@ -205,6 +208,8 @@ impl Taker for ArchiveTaker {
             let bytes = if length < bytes {
                 let shown = path.display();
                 tracing::warn!(path = %shown, "an archive file has lost its end: what was there is fetched whole when it is visited next");
+                // It names what is lost, and may not be written again for long.
+                let _ = std::fs::remove_file(self.folder.join(INDEX));
                 forget_behind(connection, id, length).map_err(failed())?
             } else {
                 bytes

@@ -24,15 +24,15 @@ pub(super) const ARCHIVE_RULES: &[(&str, &str)] = &[
              OR (visit.outcome = 'stored' AND visit.status <> 304 AND record.content_type IS NOT visit.content_type)",
     ),
     (
-    "the records of an archive file follow one another, and those without a body name one that has it",
-    "SELECT 'visit ' || visit FROM (
-         SELECT visit, start, start + whole AS end, length, whole, bytes,
-                lag(start + whole, 1, 0) OVER (PARTITION BY file ORDER BY start) AS before
-         FROM archive_record JOIN archive_file ON archive_file.id = file)
-     WHERE start < before OR end > bytes OR length > whole
-     UNION ALL SELECT 'visit ' || record.visit FROM archive_record AS record LEFT JOIN archive_record AS other ON other.visit = record.body
-     WHERE record.body IS NOT NULL AND ((other.url, other.payload) IS NOT (record.url, record.payload)
-         OR other.body IS NOT NULL OR other.visit >= record.visit)",
+        "the records of an archive file follow one another, and those without a body name one that has it",
+        "SELECT 'visit ' || visit FROM (
+             SELECT visit, start, start + whole AS end, length, whole, bytes,
+                    lag(start + whole, 1, 0) OVER (PARTITION BY file ORDER BY start) AS before
+             FROM archive_record JOIN archive_file ON archive_file.id = file)
+         WHERE start < before OR end > bytes OR length > whole
+         UNION ALL SELECT 'visit ' || record.visit FROM archive_record AS record LEFT JOIN archive_record AS other ON other.visit = record.body
+         WHERE record.body IS NOT NULL AND ((other.url, other.payload) IS NOT (record.url, record.payload)
+             OR other.body IS NOT NULL OR other.visit >= record.visit)",
     ),
 ];
 
