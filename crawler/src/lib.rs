@@ -65,6 +65,7 @@ mod revisit;
 mod robots;
 mod schedule;
 mod scope;
+mod search;
 mod sections;
 mod session;
 mod store;
@@ -81,7 +82,7 @@ pub mod internals {
     macro_rules! show {
         ($($module:ident)*) => { $(pub mod $module { pub use crate::$module::*; })* };
     }
-    show!(candidate changes clock config engine extract fetch frontier health observe order politeness purpose queue revisit robots schedule scope sections store text time url);
+    show!(candidate changes clock config engine extract fetch frontier health observe order politeness purpose queue revisit robots schedule scope search sections store text time url);
     #[cfg(feature = "program")]
     show!(report);
 }

@@ -44,7 +44,7 @@ const MOST_USED: [(&str, &[&str]); 7] = [
 ];
 
 /// Examples of each command, by the words after `webloom`.
-const EXAMPLES: [(&str, &[&str]); 28] = [
+const EXAMPLES: [(&str, &[&str]); 30] = [
     (
         "",
         &[
@@ -100,6 +100,8 @@ const EXAMPLES: [(&str, &[&str]); 28] = [
             "webloom get docs https://docs.example.org/ --sequence 3 --headers",
         ],
     ),
+    ("search", &["webloom search docs install guide", "webloom search docs 'title:install \"on Debian\"' --json"]),
+    ("diff", &["webloom diff site staging", "webloom diff site staging --change removed --format csv"]),
     ("backup", &["webloom backup docs docs-2026-11-27.sqlite"]),
     ("healthcheck", &["webloom healthcheck docs"]),
     ("check", &["webloom check docs"]),

@@ -15,6 +15,7 @@ mod completions;
 mod config_command;
 mod crawl;
 mod demo;
+mod diff;
 mod dry_run;
 mod explain;
 pub mod flags;
@@ -29,6 +30,7 @@ mod outcome;
 mod pages;
 mod plan;
 mod retry;
+mod search;
 mod session;
 mod signals;
 mod simulate;
@@ -102,6 +104,14 @@ enum Command {
     ///
     /// It takes a crawl with `--archive`. The exit code is 1 if there is no copy.
     Get(get::GetArgs),
+    /// Search the texts of the pages
+    ///
+    /// It takes a crawl with an archive, or with `search.index` on. The best pages come first.
+    Search(search::SearchArgs),
+    /// Compare two crawls by path
+    ///
+    /// Each line is one path that only one of them has, or where their pages, texts or redirects differ.
+    Diff(diff::DiffArgs),
     /// Copy the database of a crawl, also while the crawl runs
     ///
     /// The copy is whole and of one moment. Put it into an empty folder as webloom.sqlite, and the crawl goes on from there.
@@ -194,6 +204,8 @@ fn run(cli: Cli) -> Result<ExitCode, CommandFailure> {
         Command::Changes(args) => changes::run(&args),
         Command::Backup(args) => backup::run(&args),
         Command::Get(args) => get::run(&args),
+        Command::Diff(args) => diff::run(&args),
+        Command::Search(args) => search::run(&args),
         Command::Healthcheck(args) => healthcheck::run(args),
         Command::Check(args) => check::run(&args),
         Command::Simulate(args) => simulate::run(&args),

@@ -44,10 +44,11 @@ pub use secret::SecretText;
 pub use settings::{
     AdaptiveChoice, ArchiveChoice, ArchiveSettings, AuditRescue, BudgetSettings, CacheSettings, CanonicalChoice,
     ChangeSettings, CheckChoice, CheckSettings, CookieChoice, ExtractSettings, FetchLimits, FormsChoice,
-    FrontierSettings, HashSeed, Header, HeartbeatUrl, KeySettings, LEAST_MEMORY, LinksChoice, ListsChoice, LogFormat,
-    LogSettings, Login, MachineSettings, MemoryChoice, NofollowChoice, OrderChoice, Overlap, Pause, PolitenessSettings,
-    ProxyChoice, RetrySettings, RevisitSettings, RobotsSettings, ScheduleSettings, ScopeKind, ScopeSettings, Settings,
-    ShareChoice, SourcesSettings, Spread, StoreSettings, SweepChoice, TextChoice, UserAgent,
+    FrontierSettings, HashSeed, Header, HeartbeatUrl, IndexChoice, KeySettings, LEAST_MEMORY, LinksChoice, ListsChoice,
+    LogFormat, LogSettings, Login, MachineSettings, MemoryChoice, NofollowChoice, OrderChoice, Overlap, Pause,
+    PolitenessSettings, ProxyChoice, RetrySettings, RevisitSettings, RobotsSettings, ScheduleSettings, ScopeKind,
+    ScopeSettings, SearchSettings, Settings, ShareChoice, SourcesSettings, Spread, StoreSettings, SweepChoice,
+    TextChoice, UserAgent,
 };
 pub use units::{parse_duration, parse_size, print_duration, print_size};
 pub use value::{RawValue, SecretValue};

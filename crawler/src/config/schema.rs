@@ -59,6 +59,8 @@ pub struct RawSettings {
     pub store: RawStore,
     /// What is kept of answers.
     pub archive: RawArchive,
+    /// The full-text index.
+    pub search: RawSearch,
     /// What a crawl may take of this machine.
     pub machine: RawMachine,
     /// What the program says about its work; for one run, never stored.
@@ -391,6 +393,14 @@ pub struct RawStore {
     pub keep: Option<RawValue>,
     /// `fingerprints` or `full`.
     pub links: Option<RawValue>,
+}
+
+/// `[search]`: the full-text index.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RawSearch {
+    /// `auto`, `on` or `off`.
+    pub index: Option<RawValue>,
 }
 
 /// `[archive]`: what is kept of answers.

@@ -11,7 +11,7 @@ use crate::{
 
 pub(crate) use sqlite::{
     ArchiveMoment, ArchiveRule, ArchiveTaker, ArchivedAnswer, ArchivedCopy, Beginning, CrawlDirectory, DirectoryLock,
-    FILES, FieldTaker, Records, takers,
+    FILES, FieldTaker, Records, index_pages, takers,
 };
 
 /// Where crawls are kept for which no directory is given.

@@ -7,13 +7,13 @@ use tokio::{sync::watch, task::spawn_blocking};
 use super::{
     Caller, CommandFailure, EndedSession, EndedVisits, Round, Session, SessionFetcher,
     cookies::kept_beside,
-    directory::{CrawlDirectory, DirectoryLock, Records, takers::Takers},
+    directory::{CrawlDirectory, DirectoryLock, Records, index_pages, takers::Takers},
     prepare::{Begun, Prepared, PreparedRun},
     takers::VisitTaker,
 };
 use crate::{
     clock::Clock,
-    config::ArchiveChoice,
+    config::Settings,
     engine::{self, Between, Launch, Preparers, Progress, StopSignal},
 };
 
@@ -50,15 +50,13 @@ impl<C: Caller> Session<C> {
                 unreachable!("what is due after a sequence is no matter of its being complete")
             };
             let (lock, cookies) = (run.directory.lock(), run.cookies.take());
-            let archives = run.settings.archive.format != ArchiveChoice::None;
+            let kept = Indices::of(&run.settings);
             // Nobody looks at it.
             let (progress, _) = watch::channel(Progress::default());
             let launch = session.launching(*run, clock, stop.clone(), progress);
             let crawl = Box::pin(engine::take_up(launch, between)).await?;
             let left = kept_beside(cookies.as_ref(), Box::pin(crawl.visit_due(finish))).await?;
-            if archives {
-                index_archive(&lock).await;
-            }
+            index(&lock, kept, &stop).await;
             Ok(EndedVisits { left, lock })
         };
         visits.await.map_err(|failure: CommandFailure| failure.of(stop.asked_before()))
@@ -88,13 +86,11 @@ impl<C: Caller> Session<C> {
         let (progress, shown) = watch::channel(Progress { pages: run.resumed.counters.stored, ..Progress::default() });
         let view = self.caller.show(shown, stop.clone());
         let cookies = run.cookies.take();
-        let archives = run.settings.archive.format != ArchiveChoice::None;
-        let ended =
-            kept_beside(cookies.as_ref(), Box::pin(engine::run(self.launching(run, clock, stop, progress)))).await;
+        let kept = Indices::of(&run.settings);
+        let running = engine::run(self.launching(run, clock, stop.clone(), progress));
+        let ended = kept_beside(cookies.as_ref(), Box::pin(running)).await;
         drop(view);
-        if archives {
-            index_archive(&lock).await;
-        }
+        index(&lock, kept, &stop).await;
         ended
             .map(|engine::EndedRun { end, crawl }| EndedSession { end, lock, crawl, cookies })
             .map_err(CommandFailure::from)
@@ -138,12 +134,36 @@ impl<C: Caller> Session<C> {
     }
 }
 
-/// Writes the index of the archive. Without it, nothing is lost: it follows from the database, and the next run writes it.
-async fn index_archive(lock: &DirectoryLock) {
-    let lock = lock.clone();
-    let write = move || lock.directory().and_then(|dir| Records::open(&dir)?.write_archive_index(&dir));
-    let written = spawn_blocking(write).await.unwrap_or_else(|panic| resume_unwind(panic.into_panic()));
-    if let Err(error) = written {
-        tracing::warn!(%error, "the index of the archive was not written");
+/// Which indices a crawl has.
+#[derive(Debug, Clone, Copy)]
+struct Indices {
+    archive: bool,
+    pages: bool,
+}
+
+impl Indices {
+    fn of(settings: &Settings) -> Self {
+        Self { archive: settings.archive.is_on(), pages: settings.is_indexed() }
+    }
+}
+
+/// Brings the indices up to date, until somebody asks the run to stop. Without that nothing is lost: they follow from the database, and
+/// the next run goes on.
+async fn index(lock: &DirectoryLock, kept: Indices, stop: &StopSignal) {
+    let (lock, stop) = (lock.clone(), stop.clone());
+    let write = move || {
+        if kept.archive
+            && let Err(error) = lock.directory().and_then(|dir| Records::open(&dir)?.write_archive_index(&dir))
+        {
+            tracing::warn!(%error, "the index of the archive was not written");
+        }
+        if kept.pages
+            && let Err(error) = index_pages(&lock, || stop.asked_before().is_some())
+        {
+            tracing::warn!(%error, "the search index is not up to date");
+        }
+    };
+    if kept.archive || kept.pages {
+        spawn_blocking(write).await.unwrap_or_else(|panic| resume_unwind(panic.into_panic()));
     }
 }

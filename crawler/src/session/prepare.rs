@@ -149,7 +149,7 @@ impl<C: Caller> Session<C> {
         if is_public {
             self.ask_for_contact(&settings)?;
         }
-        let texts = self.keeps_texts(settings.change.text, &directory)?;
+        let texts = self.keeps_texts(&settings, &directory)?;
         Ok(Prepared::Run(Box::new(PreparedRun { directory, resumed, starts, settings, texts, fetcher, cookies })))
     }
 
@@ -211,11 +211,13 @@ impl<C: Caller> Session<C> {
         Ok(())
     }
 
-    /// Whether texts of pages are kept: of those that are watched, or were in a sequence before, unless it is said otherwise.
-    fn keeps_texts(&self, choice: TextChoice, directory: &CrawlDirectory) -> Result<bool, CommandFailure> {
-        Ok(match choice {
+    /// Whether texts of pages are kept: of those that are watched, archived or indexed, or were in a sequence before, unless it is said
+    /// otherwise.
+    fn keeps_texts(&self, settings: &Settings, directory: &CrawlDirectory) -> Result<bool, CommandFailure> {
+        let is_read = settings.archive.is_on() || settings.is_indexed();
+        Ok(match settings.change.text {
             TextChoice::On => true,
-            TextChoice::Auto => self.watched || directory.keeps_texts()?,
+            TextChoice::Auto => self.watched || is_read || directory.keeps_texts()?,
             TextChoice::Off => false,
         })
     }

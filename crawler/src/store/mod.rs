@@ -9,6 +9,7 @@
 //! Does not know: how URLs are chosen or fetched, and what stores the rows. The adapter is [`sqlite`].
 
 mod changes;
+mod compared;
 mod counters;
 mod crawl;
 mod error;
@@ -26,6 +27,7 @@ mod resumed;
 mod retry;
 mod revisits;
 mod rows;
+mod search;
 mod sitemaps;
 pub mod sqlite;
 mod summary;
@@ -34,6 +36,7 @@ mod why;
 mod writing;
 
 pub use changes::{ChangeLine, ChangeRules, PendingChange, Since, TextRow, text_of};
+pub use compared::ComparedPage;
 pub use counters::{Counters, UNJUDGED};
 pub use crawl::{LastSequence, NewCrawl, NextSequence, Revisit, is_over};
 pub use error::{ReadError, Reason, StoreError};
@@ -56,6 +59,7 @@ pub use rows::{
     Abandonment, AreaRow, AreaSource, HostRow, RobotsRow, SequenceEnd, SitemapsRow, UrlChange, UrlRow, VisitOutcome,
     VisitRow,
 };
+pub use search::{SearchHit, SearchResults};
 pub use sitemaps::{SitemapFinding, SitemapLine};
 pub use summary::{
     CheckedRevisits, LostCounts, PageCounts, SequenceLosses, StoredSummary, SweepCounts, UnhealthyHost, UrlCounts,

@@ -3,10 +3,11 @@
 use std::{path::Path, time::Duration};
 
 use super::{
-    AreaRow, ChangeLine, ContentTypes, Counters, LinkLine, LinkQuery, LinksRead, PageFilter, PageLine, PendingChange,
-    ReadError, RetryCounts, RetryFilter, SequenceLosses, Since, SitemapLine, StoredSummary, UrlFacts,
+    AreaRow, ChangeLine, ComparedPage, ContentTypes, Counters, LinkLine, LinkQuery, LinksRead, PageFilter, PageLine,
+    PendingChange, ReadError, RetryCounts, RetryFilter, SearchResults, SequenceLosses, Since, SitemapLine,
+    StoredSummary, UrlFacts,
 };
-use crate::{changes::KeptTexts, queue::Counts, revisit::GivenIntervals, time::Moment, url::WebUrl};
+use crate::{changes::KeptTexts, queue::Counts, revisit::GivenIntervals, search::Query, time::Moment, url::WebUrl};
 
 /// The records of a crawl, open for reading, also while the crawl runs.
 pub trait ReadSide {
@@ -51,6 +52,18 @@ pub trait ReadSide {
     /// # Errors
     /// [`ReadError`] when the records cannot be read.
     fn content_types(&self, prefix: &str, most: usize) -> Result<ContentTypes, ReadError>;
+
+    /// Shows each page and each redirect to `each`.
+    ///
+    /// # Errors
+    /// [`ReadError`] when the records cannot be read.
+    fn compared(&self, each: impl FnMut(ComparedPage)) -> Result<(), ReadError>;
+
+    /// The best pages for a query, so many at most; `None` where pages are not indexed.
+    ///
+    /// # Errors
+    /// [`ReadError`] when the records cannot be read.
+    fn search(&self, query: &Query, limit: usize) -> Result<Option<SearchResults>, ReadError>;
 
     /// Shows every reported change that is asked for, in that order, to `each` until it answers `false`; with its texts,
     /// if these are asked for.

@@ -63,6 +63,8 @@ pub(crate) const SUBCOMMANDS: &[&str] = &[
     "retry",
     "changes",
     "get",
+    "search",
+    "diff",
     "backup",
     "healthcheck",
     "check",

@@ -338,6 +338,10 @@ const CASES: &[(&str, &str)] = &[
          INSERT INTO archive_record (visit, url, sequence, at, status, file, start, length, whole, payload, body)
          VALUES (1, 1, 0, 0, 200, 1, 0, 5, 5, zeroblob(20), 1)",
     ),
+    (
+        "the search index has the pages that its rows name",
+        "INSERT INTO indexed_page (url, words, links, importance) VALUES (2, 1, 0, 1.0)",
+    ),
     ("every value has the type of its column", "UPDATE visit SET title = CAST(x'ff00' AS TEXT) WHERE id = 2"),
     ("every value has the type of its column", "UPDATE url SET url = CAST(x'ff00' AS TEXT) WHERE id = 2"),
     ("every value has the type of its column", "UPDATE url SET state = CAST(x'ff00' AS TEXT) WHERE id = 2"),

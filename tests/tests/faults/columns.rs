@@ -73,6 +73,7 @@ const ANY_NUMBER: &[&str] = &[
     "items_file.bytes",
     "items_file.line",
     "items_file.hash",
+    "indexed_page.words",
 ];
 
 /// Numbers of rows that the schema does not say to be such.
@@ -244,7 +245,7 @@ fn columns() -> rusqlite::Result<Vec<Column>> {
                 (SELECT group_concat(name) FROM pragma_table_info(tables.name) WHERE pk > 0),
                 columns.name IN (SELECT \"from\" FROM pragma_foreign_key_list(tables.name))
          FROM sqlite_schema AS tables, pragma_table_info(tables.name) AS columns
-         WHERE tables.type = 'table' AND tables.name NOT LIKE 'sqlite_%'",
+         WHERE tables.type = 'table' AND tables.name NOT LIKE 'sqlite_%' AND tables.name NOT LIKE 'page_words%'",
     )?;
     let column = |row: &rusqlite::Row<'_>| {
         let key = row.get::<_, String>(3)?.split(',').map(str::to_owned).collect();

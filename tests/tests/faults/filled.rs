@@ -100,6 +100,7 @@ pub(crate) fn run(run: Webloom) -> Webloom {
         .env("WEBLOOM_STORE_KEEP_SEQUENCES", "2")
         .env("WEBLOOM_STORE_KEEP", "4 sequences")
         .env("WEBLOOM_CHANGE_MASS_SHARE", "1")
+        .env("WEBLOOM_SEARCH_INDEX", "on")
 }
 
 /// Has visits be made between two sequences.

@@ -35,6 +35,7 @@ const TABLE: &[(&str, Layer)] = &[
     ("robots", Layer::Core),
     ("schedule", Layer::Core),
     ("scope", Layer::Core),
+    ("search", Layer::Core),
     ("fetch", Layer::Ports),
     ("frontier", Layer::Ports),
     ("store", Layer::Ports),

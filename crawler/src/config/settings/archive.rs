@@ -32,6 +32,11 @@ pub struct ArchiveSettings {
 }
 
 impl ArchiveSettings {
+    /// Whether anything is archived.
+    pub fn is_on(&self) -> bool {
+        self.format != ArchiveChoice::None
+    }
+
     pub(super) fn read(reader: &mut KeyReader<'_>) -> Self {
         Self {
             format: reader.read("archive.format", &OneOf(PhantomData)),

@@ -18,6 +18,7 @@ mod politeness;
 mod revisit;
 mod schedule;
 mod scope;
+mod search;
 mod section;
 mod sources;
 
@@ -41,6 +42,7 @@ pub use revisit::{AdaptiveChoice, RevisitSettings};
 pub(super) use schedule::{CRON, EVERY};
 pub use schedule::{HeartbeatUrl, Overlap, Pause, ScheduleSettings, Spread};
 pub use scope::{ScopeKind, ScopeSettings};
+pub use search::{IndexChoice, SearchSettings};
 pub(super) use section::{SECTION_LIMITS, URL_SECTIONS, section, written_section};
 pub use sources::{CanonicalChoice, FormsChoice, ListsChoice, SourcesSettings};
 
@@ -88,6 +90,8 @@ pub struct Settings {
     pub store: StoreSettings,
     /// What is kept of answers.
     pub archive: ArchiveSettings,
+    /// The full-text index.
+    pub search: SearchSettings,
     /// What it may take of this machine.
     pub machine: MachineSettings,
     /// What the program says about its work.
@@ -103,6 +107,15 @@ impl Settings {
     /// Whether it is kept what links say of themselves.
     pub fn labels_links(&self) -> bool {
         self.store.links == LinksChoice::Full || self.check.any() || self.check.anchors == CheckChoice::On
+    }
+
+    /// Whether pages are put into the full-text index.
+    pub fn is_indexed(&self) -> bool {
+        match self.search.index {
+            IndexChoice::On => true,
+            IndexChoice::Auto => self.archive.is_on(),
+            IndexChoice::Off => false,
+        }
     }
 
     /// Reads every key, in the order of `default.toml`.
@@ -125,6 +138,7 @@ impl Settings {
             change: ChangeSettings::read(reader),
             store: StoreSettings::read(reader),
             archive: ArchiveSettings::read(reader),
+            search: SearchSettings::read(reader),
             machine: MachineSettings::read(reader),
             log: LogSettings::read(reader),
         }

@@ -11,6 +11,7 @@ mod labels;
 mod links;
 mod references;
 mod rules;
+mod search;
 mod sequences;
 mod tables;
 mod urls;
@@ -25,6 +26,7 @@ use self::{
     links::KeptLinks,
     references::REFERENCES,
     rules::{CHECKED_RULES, FORGOTTEN_RULES, LOST_RULES, RULES, STAND},
+    search::SEARCH_RULES,
     sequences::{RowsLeft, Sequence, sequences},
     urls::{FINGERPRINT, IS_URL, ONCE, OWN_HOST},
 };
@@ -67,6 +69,7 @@ pub fn invariants() -> impl Iterator<Item = &'static str> {
         .chain(CHECKED_RULES)
         .chain(FORGOTTEN_RULES)
         .chain(ARCHIVE_RULES)
+        .chain(SEARCH_RULES)
         .map(|(invariant, _)| *invariant)
         .chain(others)
 }
@@ -120,7 +123,9 @@ fn recount(connection: &Connection) -> Result<CheckReport, Fault> {
     let of_checks = if checked_ends::columns(connection)?.is_some() { CHECKED_RULES } else { &[] };
     let of_history = if schema::has_forgotten_column(connection)? { FORGOTTEN_RULES } else { &[] };
     let of_archive = if super::archive::is_kept(connection)? { ARCHIVE_RULES } else { &[] };
-    for (invariant, broken) in RULES.iter().chain(LOST_RULES).chain(of_checks).chain(of_history).chain(of_archive) {
+    let of_search = search::rules(connection)?;
+    let further = [of_checks, of_history, of_archive, of_search].into_iter().flatten();
+    for (invariant, broken) in RULES.iter().chain(LOST_RULES).chain(further) {
         findings.extend(rule(connection, invariant, broken)?);
     }
     let source = CheckedDatabase::new(connection);

@@ -25,6 +25,7 @@ const GONE: &str = "
       AND (readmission IS NULL OR readmission <> (SELECT max(readmission) FROM url))
       AND NOT EXISTS (SELECT 1 FROM page_state WHERE page_state.url = url.id AND doubt IS NOT NULL)
       AND NOT EXISTS (SELECT 1 FROM revisit WHERE revisit.url = url.id)
+      AND NOT EXISTS (SELECT 1 FROM indexed_page WHERE indexed_page.url = url.id)
       AND url.id IS NOT (SELECT url FROM text ORDER BY id DESC LIMIT 1) AND url.id > ?1
     ORDER BY url.id LIMIT ?2";
 

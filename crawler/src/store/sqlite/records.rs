@@ -5,16 +5,17 @@ use std::{path::Path, time::Duration};
 use rusqlite::Connection;
 
 use super::{
-    archive, changes, check, directory::DATABASE, error::database_error, links, lost, moment::of_one_moment, pages,
-    prune, reading::OpenDatabase, resume, retry, revisits, schema, sitemaps, summary, why,
+    archive, changes, check, compared, directory::DATABASE, error::database_error, links, lost, moment::of_one_moment,
+    pages, prune, reading::OpenDatabase, resume, retry, revisits, schema, search, sitemaps, summary, why,
 };
 use crate::{
     changes::KeptTexts,
     revisit::GivenIntervals,
+    search::Query,
     store::{
-        AreaRow, ChangeLine, CheckReport, ContentTypes, Counters, LinkLine, LinkQuery, LinksRead, PageFilter, PageLine,
-        PendingChange, ReadError, ReadSide, RetryCounts, RetryFilter, SequenceLosses, Since, SitemapLine, StoreError,
-        StoredSummary, UrlFacts,
+        AreaRow, ChangeLine, CheckReport, ComparedPage, ContentTypes, Counters, LinkLine, LinkQuery, LinksRead,
+        PageFilter, PageLine, PendingChange, ReadError, ReadSide, RetryCounts, RetryFilter, SearchResults,
+        SequenceLosses, Since, SitemapLine, StoreError, StoredSummary, UrlFacts,
     },
     time::Moment,
     url::WebUrl,
@@ -118,6 +119,14 @@ impl ReadSide for Records {
 
     fn content_types(&self, prefix: &str, most: usize) -> Result<ContentTypes, ReadError> {
         self.ask(|connection| pages::content_types(connection, prefix, most))
+    }
+
+    fn compared(&self, each: impl FnMut(ComparedPage)) -> Result<(), ReadError> {
+        self.list(|connection| compared::pages(connection, each))
+    }
+
+    fn search(&self, query: &Query, limit: usize) -> Result<Option<SearchResults>, ReadError> {
+        self.ask(|connection| search::search(connection, query, limit))
     }
 
     fn changes(&self, since: Since, with_texts: bool, each: impl FnMut(ChangeLine) -> bool) -> Result<(), ReadError> {

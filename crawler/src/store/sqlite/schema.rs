@@ -290,6 +290,14 @@ const MIGRATIONS: &[&str] = &["
     ) STRICT;
     CREATE INDEX archive_of_url ON archive_record (url, visit);
     CREATE INDEX archive_of_body ON archive_record (body) WHERE body IS NOT NULL;
+","
+    ALTER TABLE crawl ADD COLUMN indexed_to INTEGER; -- up to this visit, pages are in the search index; null: there is none
+    CREATE TABLE indexed_page (    -- pages in the search index
+        url        INTEGER PRIMARY KEY REFERENCES url (id),
+        words      INTEGER NOT NULL,   -- hash of what is indexed of it
+        links      INTEGER NOT NULL,   -- pages that link to it
+        importance REAL NOT NULL       -- by the links between the pages; 1 on average
+    ) STRICT;
 "];
 
 /// The index by which a further sequence finds the rows of earlier ones. The first sequence does without.

@@ -10,7 +10,7 @@ use super::{
     super::{
         archive,
         checked_ends::{self, LinkCheckColumns},
-        fields, schema,
+        fields, schema, search,
     },
     columns::{CheckedColumn, CheckedTable, ValueKind},
 };
@@ -84,6 +84,10 @@ pub(super) fn all(connection: &Connection) -> Result<Vec<CheckedTable>> {
         tables[0].columns.push(number("archive", 1..=2).or_null());
         tables[0].columns.push(text("archive_types", ValueKind::Json).or_null());
         tables.extend(archive_tables(&last));
+    }
+    if search::has_table(connection)? {
+        tables[0].columns.push(number("indexed_to", 0..=last.visit).or_null());
+        tables.push(indexed_page(&last));
     }
     if fields::are_kept(connection)? {
         tables.extend(field_tables(&last));
@@ -298,6 +302,16 @@ fn archive_tables(last: &Last) -> [CheckedTable; 2] {
         text("coding", ValueKind::Text).or_null(),
     ];
     [table("archive_file", files), table("archive_record", records)]
+}
+
+fn indexed_page(last: &Last) -> CheckedTable {
+    let rows = vec![
+        number("url", 0..=last.ticket),
+        number("words", ANY),
+        number("links", COUNT),
+        column("importance", ValueKind::Real),
+    ];
+    table("indexed_page", rows)
 }
 
 fn sheet_part() -> CheckedTable {

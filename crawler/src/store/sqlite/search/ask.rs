@@ -1,0 +1,144 @@
+//! Asking the index.
+
+use rusqlite::{Connection, Result, Row, params};
+
+use super::indexed_to;
+use crate::{
+    search::{Matched, Query, QueryField, Term, definitions, snippet},
+    store::{SearchHit, SearchResults, text_of},
+    text::Text,
+};
+
+/// Pages that are put in order by more than their words.
+const LOOKED_AT: usize = 200;
+
+/// Pages whose texts are read for that.
+const READ: usize = 60;
+
+/// The weights of title, heading, address and body.
+const MATCHING: &str = "
+    SELECT rowid, -bm25(page_words, 10.0, 8.0, 4.0, 1.0) FROM page_words WHERE page_words MATCH ?1
+    ORDER BY 2 DESC, rowid LIMIT ?2";
+
+const PAGE: &str = "
+    SELECT url.url, copy.title, copy.sequence, copy.text, indexed_page.links FROM url JOIN visit AS last ON last.id = url.visit
+    JOIN visit AS copy ON copy.id = iif(last.outcome = 'stored', last.id, url.copy)
+    JOIN indexed_page ON indexed_page.url = url.id WHERE url.id = ?";
+
+/// A page that matches.
+struct Page {
+    relevance: f64,
+    url: String,
+    title: Option<String>,
+    sequence: u32,
+    text: Option<i64>,
+    links: u64,
+}
+
+/// The best pages, so many at most; `None` where there is no index.
+pub(in crate::store::sqlite) fn search(
+    connection: &Connection,
+    query: &Query,
+    limit: usize,
+) -> Result<Option<SearchResults>> {
+    let Some(indexed_to) = indexed_to(connection)? else { return Ok(None) };
+    let waiting = connection.query_row("SELECT count(*) FROM visit WHERE id > ?", [indexed_to], |row| row.get(0))?;
+    if query.terms().is_empty() {
+        return Ok(Some(SearchResults { waiting, ..SearchResults::default() }));
+    }
+    let matching = expression(query);
+    let total = "SELECT count(*) FROM page_words WHERE page_words MATCH ?";
+    let total = connection.query_row(total, [&matching], |row| row.get(0))?;
+    let pages = pages(connection, &matching, limit.max(LOOKED_AT))?;
+    let best = pages.first().map_or(0.0, |page| page.relevance);
+    let mut scored = Vec::new();
+    for (place, page) in pages.into_iter().enumerate() {
+        let text = if place < READ { text(connection, page.text)? } else { None };
+        let definitions = text.map_or(0, |text| definitions(&text, query));
+        let title = page.title.as_deref().unwrap_or_default();
+        let matched = Matched { relevance: page.relevance, links: page.links, url: &page.url, title, definitions };
+        let score = matched.score(query, best);
+        scored.push((score, page));
+    }
+    // What is equal stays in the order of relevance.
+    scored.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+    scored.truncate(limit);
+    let hit = |(score, page): (f64, Page)| {
+        let snippet = snippet(&text(connection, page.text)?.unwrap_or_default(), query);
+        Ok(SearchHit { url: page.url, title: page.title, score, snippet, sequence: page.sequence })
+    };
+    let hits = scored.into_iter().map(hit).collect::<Result<_>>()?;
+    Ok(Some(SearchResults { total, hits, waiting }))
+}
+
+fn pages(connection: &Connection, matching: &str, most: usize) -> Result<Vec<Page>> {
+    let mut select = connection.prepare_cached(MATCHING)?;
+    let found = select.query_map(params![matching, most], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let found: Vec<(i64, f64)> = found.collect::<Result<_>>()?;
+    let mut select = connection.prepare_cached(PAGE)?;
+    let mut pages = Vec::new();
+    for (url, relevance) in found {
+        let page = |row: &Row<'_>| {
+            let [url, title] = [row.get(0)?, row.get::<_, Option<String>>(1)?.unwrap_or_default()];
+            let title = Some(title).filter(|title| !title.is_empty());
+            Ok(Page { relevance, url, title, sequence: row.get(2)?, text: row.get(3)?, links: row.get(4)? })
+        };
+        pages.extend(select.query_map([url], page)?.next().transpose()?);
+    }
+    Ok(pages)
+}
+
+fn text(connection: &Connection, text: Option<i64>) -> Result<Option<Text>> {
+    let mut select = connection.prepare_cached("SELECT body FROM text WHERE id = ?")?;
+    let body = select.query_map([text], |row| row.get::<_, Vec<u8>>(0))?.next().transpose()?;
+    Ok(body.and_then(|body| text_of(&body)))
+}
+
+/// A query as FTS5 reads it. What users typed is in strings alone.
+fn expression(query: &Query) -> String {
+    let term = |term: &Term| {
+        let field = match term.field {
+            None => "",
+            Some(QueryField::Title) => "{title heading} : ",
+            Some(QueryField::Url) => "address : ",
+        };
+        format!("{field}\"{}\"{}", term.words().replace('"', "\"\""), if term.goes_on() { " *" } else { "" })
+    };
+    query.terms().iter().map(term).collect::<Vec<_>>().join(" AND ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_text_is_an_error_of_the_index() {
+        let connection = Connection::open_in_memory().unwrap();
+        connection.execute_batch(super::super::TABLE).unwrap();
+        for text in [
+            "a\"b",
+            "\"",
+            "NOT x",
+            "a AND",
+            "x* y",
+            "title:a*",
+            "{a}:b",
+            "^a",
+            "a + b",
+            "語 程式",
+            "\u{0}a",
+            "-a",
+            "'; DROP",
+        ] {
+            let query = Query::parse(text);
+            if !query.terms().is_empty() {
+                let found = connection.query_row(
+                    "SELECT count(*) FROM page_words WHERE page_words MATCH ?",
+                    [expression(&query)],
+                    |row| row.get(0),
+                );
+                assert_eq!(found, Ok(0), "{text}");
+            }
+        }
+    }
+}

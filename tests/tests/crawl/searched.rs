@@ -1,0 +1,144 @@
+//! Full-text search of the pages.
+
+use std::{
+    path::Path,
+    process::Command,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+use serde_json::Value;
+use webloom_tests::{
+    server::{Asked, Reply, Server},
+    webloom::{Webloom, assert_clean},
+};
+
+use crate::{Folder, serve};
+
+/// What there is to be read at each of two moments.
+fn site() -> (Server, Arc<AtomicUsize>) {
+    let version = Arc::new(AtomicUsize::new(0));
+    let now = Arc::clone(&version);
+    let titled = |title: &str, text: &str| Reply::html(format!("<title>{title}</title><h1>{title}</h1><p>{text}</p>"));
+    let server = serve(move |asked: &Asked| {
+        let later = now.load(Ordering::SeqCst) > 0;
+        match asked.target.as_str() {
+            "/" => Reply::links([
+                "/install",
+                "/guide",
+                "/class/HashMap.html",
+                "/uses",
+                "/sprache",
+                "/language",
+                "/away",
+                "/down",
+            ]),
+            "/install" if later => titled("Set up", "How to begin on Debian"),
+            "/install" => titled("Installation", "How to unpack the tarball"),
+            "/guide" => titled("Guide", "First the installation, then a crawl of your <b>site</b>. Déjà vu."),
+            "/class/HashMap.html" => titled("HashMap (Docs 17)", &"Much text about tables. ".repeat(400)),
+            "/uses" => titled("Uses of class HashMap", "HashMap here, HashMap there"),
+            "/sprache" => titled("程式語言", "這是一種程式語言的說明"),
+            "/language" => titled("Languages", "<code>a.walk(top)</code><p>walk a dog</p>"),
+            "/away" if later => Reply::status(404),
+            "/away" => titled("Away", "ephemeral words"),
+            "/down" if later => Reply::status(500),
+            "/down" => titled("Down", "enduring words"),
+            _ => Reply::status(404),
+        }
+    });
+    (server, version)
+}
+
+fn search(dir: &Path, words: &[&str]) -> Value {
+    let output = Command::new(webloom_tests::webloom::program())
+        .arg("search")
+        .arg(dir)
+        .arg("--json")
+        .arg("--")
+        .args(words)
+        .output()
+        .expect("it starts");
+    assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).expect("one document")
+}
+
+/// The paths of what is found, the best first.
+fn found(dir: &Path, words: &[&str]) -> Vec<String> {
+    let found = search(dir, words);
+    let hits = found["hits"].as_array().expect("a list");
+    assert_eq!(found["total"], hits.len());
+    let path = |hit: &Value| hit["url"].as_str().and_then(|url| url.splitn(4, '/').nth(3)).expect("a URL").to_owned();
+    hits.iter().map(path).collect()
+}
+
+#[test]
+fn pages_are_found_by_their_words_and_follow_the_site() {
+    let (server, version) = site();
+    let folder = Folder::new();
+    let (dir, start) = (folder.crawl(), server.url("/"));
+    let crawl = |flags: &[&str]| {
+        Webloom::crawl(&dir, &start)
+            .args(flags)
+            .env("WEBLOOM_RETRY_BACKOFF", "10ms")
+            .env("WEBLOOM_POLITENESS_BACKOFF", "10ms")
+            .run()
+            .expect(0)
+    };
+    crawl(&["--archive", "warc"]);
+    let cases: &[(&[&str], &[&str])] = &[
+        (&["installation"], &["install", "guide"]),
+        (&["deja", "VU"], &["guide"]),
+        (&["\"the installation\""], &["guide"]),
+        (&["\"installation the\""], &[]),
+        (&["instal*"], &["install", "guide"]),
+        (&["title:guide"], &["guide"]),
+        (&["url:hashmap"], &["class/HashMap.html"]),
+        (&["HashMap"], &["class/HashMap.html", "uses"]),
+        (&["程式"], &["sprache"]),
+        (&["程式語言"], &["sprache"]),
+        (&["言程"], &[]),
+        (&["種"], &["sprache"]),
+        (&["a.walk"], &["language"]),
+        (&["ephemeral"], &["away"]),
+        (&["site", "NOT", "AND"], &[]),
+        (&["\"); DROP TABLE url; --"], &[]),
+        (&["()*^:"], &[]),
+    ];
+    for (words, expected) in cases {
+        assert_eq!(found(&dir, words), *expected, "{words:?}");
+    }
+    let hit = &search(&dir, &["crawl"])["hits"][0];
+    assert_eq!(hit["snippet"], "First the installation, then a crawl of your site. Déjà vu.");
+    assert_eq!((&hit["title"], &hit["sequence"]), (&"Guide".into(), &0.into()));
+
+    version.store(1, Ordering::SeqCst);
+    crawl(&["--again"]);
+    let cases: &[(&[&str], &[&str])] = &[
+        (&["tarball"], &[]),
+        (&["Debian"], &["install"]),
+        (&["ephemeral"], &[]),
+        (&["enduring"], &["down"]),
+        (&["installation"], &["guide"]),
+    ];
+    for (words, expected) in cases {
+        assert_eq!(found(&dir, words), *expected, "{words:?}");
+    }
+    assert_clean(&dir);
+}
+
+#[test]
+fn what_is_not_indexed_is_said() {
+    let (server, _) = site();
+    let folder = Folder::new();
+    let (dir, start) = (folder.crawl(), server.url("/"));
+    Webloom::crawl(&dir, &start).run().expect(0);
+    let search = || Webloom::new(["search"]).args([&dir]).args(["installation"]).run();
+    let refused = search().expect(1);
+    assert!(refused.stderr.contains("its pages are not indexed"), "{}", refused.stderr);
+    // Texts are kept and indexed from then on.
+    Webloom::crawl(&dir, &start).args(["--again"]).env("WEBLOOM_SEARCH_INDEX", "on").run().expect(0);
+    assert!(search().expect(0).stdout.contains("/install\n"));
+}
