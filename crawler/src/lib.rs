@@ -47,11 +47,14 @@ pub mod cli;
 mod clock;
 mod config;
 mod engine;
+#[cfg(feature = "program")]
+mod export;
 mod extract;
 mod fetch;
 mod frontier;
 mod health;
 mod library;
+mod markdown;
 #[cfg(feature = "program")]
 mod monitor;
 mod observe;
@@ -82,7 +85,7 @@ pub mod internals {
     macro_rules! show {
         ($($module:ident)*) => { $(pub mod $module { pub use crate::$module::*; })* };
     }
-    show!(candidate changes clock config engine extract fetch frontier health observe order politeness purpose queue revisit robots schedule scope search sections store text time url);
+    show!(candidate changes clock config engine extract fetch frontier health markdown observe order politeness purpose queue revisit robots schedule scope search sections store text time url);
     #[cfg(feature = "program")]
     show!(report);
 }

@@ -15,7 +15,7 @@ use super::{
     outcome,
 };
 use crate::{
-    report::{Column, Value},
+    report::Column,
     store::{ComparedPage, ReadSide, StoreError},
     url::WebUrl,
 };

@@ -15,13 +15,12 @@ use super::{
     outcome,
 };
 use crate::{
-    fetch::decode::{BodyDecoder, BodyLimits},
+    export::{PageContent, decoded_body},
+    extract,
+    markdown::{MainContent, Repeated},
     time::Moment,
     url::WebUrl,
 };
-
-/// No archived body is longer once it is decoded.
-const LONGEST: u64 = 1 << 40;
 
 /// Arguments of `get`.
 #[derive(Debug, Args)]
@@ -41,12 +40,25 @@ pub(super) struct GetArgs {
     /// Print the body, content codings undone (the default)
     #[arg(long, group = "part")]
     body: bool,
+    #[command(flatten)]
+    said: SaidArgs,
     /// Print status line and headers
     #[arg(long, group = "part")]
     headers: bool,
     /// Print all of it, the body as it was sent
     #[arg(long, group = "part")]
     raw: bool,
+}
+
+/// What the page says, instead of its bytes.
+#[derive(Debug, Args)]
+struct SaidArgs {
+    /// Print what the page says, without its navigation
+    #[arg(long, group = "part")]
+    text: bool,
+    /// Print the same as Markdown
+    #[arg(long, group = "part")]
+    markdown: bool,
 }
 
 pub(super) fn run(args: &GetArgs) -> Result<ExitCode, CommandFailure> {
@@ -65,10 +77,20 @@ pub(super) fn run(args: &GetArgs) -> Result<ExitCode, CommandFailure> {
         outcome::tell(&format!("{}: {why}; {hint}", url.as_str()));
         return Ok(ExitCode::FAILURE);
     };
-    let bytes = match (args.headers, args.raw) {
-        (true, _) => copy.head,
-        (_, true) => [copy.head, copy.body].concat(),
-        _ => decoded(&copy)?,
+    let bytes = if args.headers {
+        copy.head
+    } else if args.raw {
+        [copy.head, copy.body].concat()
+    } else if args.said.text || args.said.markdown {
+        let Some(document) = document(&copy, &url)? else {
+            outcome::tell(&format!("{}: it is no HTML and no text; --body prints it", url.as_str()));
+            return Ok(ExitCode::FAILURE);
+        };
+        let said =
+            if args.said.text { document.text() + "\n" } else { document.markdown(&|url| url.as_str().to_owned()) };
+        said.into_bytes()
+    } else {
+        decoded(&copy)?
     };
     let mut out = io::stdout().lock();
     match out.write_all(&bytes).and_then(|()| out.flush()) {
@@ -79,15 +101,18 @@ pub(super) fn run(args: &GetArgs) -> Result<ExitCode, CommandFailure> {
 }
 
 fn decoded(copy: &ArchivedCopy) -> Result<Vec<u8>, CommandFailure> {
-    let broken = |error: &dyn std::fmt::Display| {
-        CommandFailure::system("cannot decode the archived body")(io::Error::new(
-            io::ErrorKind::InvalidData,
-            error.to_string(),
-        ))
-    };
-    let codings = copy.coding.iter().map(String::as_bytes);
-    let limits = BodyLimits { max_body: LONGEST, max_expansion: u32::MAX };
-    let mut decoder = BodyDecoder::new(codings, limits).map_err(|error| broken(&error))?;
-    let _ = decoder.push(&copy.body).map_err(|error| broken(&error))?;
-    Ok(decoder.finish().body)
+    decoded_body(&copy.body, copy.coding.as_deref()).map_err(|error| {
+        CommandFailure::system("cannot decode the archived body")(io::Error::new(io::ErrorKind::InvalidData, error))
+    })
+}
+
+/// What the page says; `None` if it is no text.
+fn document(copy: &ArchivedCopy, url: &WebUrl) -> Result<Option<MainContent>, CommandFailure> {
+    let body = decoded(copy)?;
+    let kind = copy.content_type.as_deref();
+    let is_html = extract::is_html(kind, &body);
+    if !PageContent::is_readable(is_html, kind) {
+        return Ok(None);
+    }
+    Ok(Some(PageContent::read(&body, (is_html, kind), url).document(url, &Repeated::default())))
 }

@@ -44,7 +44,7 @@ const MOST_USED: [(&str, &[&str]); 7] = [
 ];
 
 /// Examples of each command, by the words after `webloom`.
-const EXAMPLES: [(&str, &[&str]); 30] = [
+const EXAMPLES: [(&str, &[&str]); 31] = [
     (
         "",
         &[
@@ -100,6 +100,7 @@ const EXAMPLES: [(&str, &[&str]); 30] = [
             "webloom get docs https://docs.example.org/ --sequence 3 --headers",
         ],
     ),
+    ("export", &["webloom export docs -o pages", "webloom export docs --since last --chunks 400 -o update"]),
     ("search", &["webloom search docs install guide", "webloom search docs 'title:install \"on Debian\"' --json"]),
     ("diff", &["webloom diff site staging", "webloom diff site staging --change removed --format csv"]),
     ("backup", &["webloom backup docs docs-2026-11-27.sqlite"]),

@@ -18,6 +18,7 @@ mod demo;
 mod diff;
 mod dry_run;
 mod explain;
+mod export;
 pub mod flags;
 mod get;
 mod healthcheck;
@@ -104,6 +105,10 @@ enum Command {
     ///
     /// It takes a crawl with `--archive`. The exit code is 1 if there is no copy.
     Get(get::GetArgs),
+    /// Write the archived pages as Markdown, text, JSON lines or CSV
+    ///
+    /// It takes a crawl with `--archive`. Pages are written without their navigation.
+    Export(export::ExportArgs),
     /// Search the texts of the pages
     ///
     /// It takes a crawl with an archive, or with `search.index` on. The best pages come first.
@@ -205,6 +210,7 @@ fn run(cli: Cli) -> Result<ExitCode, CommandFailure> {
         Command::Backup(args) => backup::run(&args),
         Command::Get(args) => get::run(&args),
         Command::Diff(args) => diff::run(&args),
+        Command::Export(args) => export::run(&args),
         Command::Search(args) => search::run(&args),
         Command::Healthcheck(args) => healthcheck::run(args),
         Command::Check(args) => check::run(&args),

@@ -15,6 +15,26 @@ const LINKED: f64 = 0.05;
 /// What ends the name of a page in its title.
 const MARKS: [&str; 7] = [" — ", " – ", " - ", " | ", " (", ": ", " · "];
 
+/// Words before what a line defines.
+const KINDS: [&str; 16] = [
+    "abstract",
+    "async",
+    "awaitable",
+    "class",
+    "classmethod",
+    "const",
+    "coroutine",
+    "def",
+    "enum",
+    "exception",
+    "fn",
+    "function",
+    "interface",
+    "macro",
+    "struct",
+    "type",
+];
+
 /// The page of a folder has its name.
 const INDEX: &str = "index";
 
@@ -82,10 +102,7 @@ pub fn definitions(text: &Text, query: &Query) -> usize {
     };
     let defines = |line: &str| {
         let line = line.trim_start_matches('@');
-        begins(line)
-            || line
-                .split_once(' ')
-                .is_some_and(|(word, rest)| word.bytes().all(|letter| letter.is_ascii_lowercase()) && begins(rest))
+        begins(line) || line.split_once(' ').is_some_and(|(word, rest)| KINDS.contains(&word) && begins(rest))
     };
     if asked.is_empty() { 0 } else { text.lines().filter(|line| defines(line)).count() }
 }

@@ -10,8 +10,8 @@ use crate::{
 };
 
 pub(crate) use sqlite::{
-    ArchiveMoment, ArchiveRule, ArchiveTaker, ArchivedAnswer, ArchivedCopy, Beginning, CrawlDirectory, DirectoryLock,
-    FILES, FieldTaker, Records, index_pages, takers,
+    ArchiveMoment, ArchiveRule, ArchiveTaker, ArchivedAnswer, ArchivedBodies, ArchivedCopy, Beginning, ChangedSince,
+    CrawlDirectory, CurrentPage, DirectoryLock, FILES, FieldTaker, Records, index_pages, takers,
 };
 
 /// Where crawls are kept for which no directory is given.

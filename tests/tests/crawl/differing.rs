@@ -24,7 +24,7 @@ fn site(is_staging: bool) -> Server {
         "/text" => Reply::html(either("<p>one", "<p>other")),
         "/title" => Reply::html(either("<title>one</title>", "<title>other</title>")),
         "/bytes" => Reply::html(either("<p>x", "<p class=y>x")),
-        "/moved" => Reply::redirect(301, &either("/same", "/text")),
+        "/moved" => Reply::redirect(301, either("/same", "/text")),
         "/stays" => Reply::redirect(301, "/same"),
         "/same" | "/a?b=c" | "/old" | "/new" => Reply::html("<p>the same"),
         _ => Reply::status(404),

@@ -17,6 +17,7 @@ mod descriptors;
 mod differing;
 mod dry_run;
 mod escapes;
+mod exported;
 mod fields;
 mod followed;
 mod forbidden;

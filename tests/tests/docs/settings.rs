@@ -63,6 +63,7 @@ pub(crate) const SUBCOMMANDS: &[&str] = &[
     "retry",
     "changes",
     "get",
+    "export",
     "search",
     "diff",
     "backup",

@@ -56,7 +56,9 @@ mod why;
 mod words;
 mod writer;
 
-pub use archive::{ArchiveMoment, ArchiveRule, ArchiveTaker, ArchivedAnswer, ArchivedCopy};
+pub use archive::{
+    ArchiveMoment, ArchiveRule, ArchiveTaker, ArchivedAnswer, ArchivedBodies, ArchivedCopy, ChangedSince, CurrentPage,
+};
 pub use beginning::Beginning;
 pub use check::invariants;
 pub use directory::{CrawlDirectory, DirectoryLock, FILES};

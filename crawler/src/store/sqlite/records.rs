@@ -59,6 +59,35 @@ impl Records {
         archive::copy(&self.0.connection, dir, (url, moment))
     }
 
+    /// Shows each page as it is now to `each`, with what reads its archived body, until that answers `false`. `dir` is the crawl directory.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be read, and what `each` finds.
+    pub fn current_pages<E: From<StoreError>>(
+        &self,
+        dir: &Path,
+        since: archive::ChangedSince,
+        each: impl FnMut(&archive::CurrentPage, &archive::ArchivedBodies<'_>) -> Result<bool, E>,
+    ) -> Result<(), E> {
+        archive::current_pages((&self.0.connection, dir), since, each)
+    }
+
+    /// Shows where each URL that is a redirect leads.
+    ///
+    /// # Errors
+    /// [`ReadError`] when the records cannot be read.
+    pub fn redirects(&self, each: impl FnMut(&str, &str)) -> Result<(), ReadError> {
+        self.list(|connection| archive::redirects(connection, each))
+    }
+
+    /// Shows each URL whose page was reported as gone or moved since, and is not there now.
+    ///
+    /// # Errors
+    /// [`ReadError`] when the records cannot be read.
+    pub fn deleted(&self, since: archive::ChangedSince, each: impl FnMut(&str)) -> Result<(), ReadError> {
+        self.list(|connection| archive::deleted(connection, since, each))
+    }
+
     /// Writes the index of the archive, if there is one.
     ///
     /// # Errors

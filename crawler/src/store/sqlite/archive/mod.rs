@@ -8,6 +8,7 @@
 //!
 //! Does not know: how a record is compressed, and who reads it.
 
+mod current;
 mod index;
 mod read;
 mod record;
@@ -28,6 +29,8 @@ use super::{
 };
 use crate::{store::StoreError, time::Moment};
 
+pub use current::{ArchivedBodies, ChangedSince, CurrentPage};
+pub(super) use current::{deleted, pages as current_pages, redirects};
 pub(super) use index::write as write_index;
 pub use read::{ArchiveMoment, ArchivedCopy};
 pub(super) use read::{copy, members};

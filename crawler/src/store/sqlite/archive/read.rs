@@ -44,13 +44,16 @@ pub struct ArchivedCopy {
     pub is_page: bool,
     /// These codings, as `Content-Encoding` has them.
     pub coding: Option<String>,
+    /// `Content-Type` of the body, as sent.
+    pub content_type: Option<String>,
 }
 
 /// Where a record is.
-struct Place {
-    file: String,
-    start: u64,
-    length: u64,
+#[derive(Debug, Clone)]
+pub(super) struct RecordPlace {
+    pub(super) file: String,
+    pub(super) start: u64,
+    pub(super) length: u64,
 }
 
 /// The copy of a URL; `None` if there is none.
@@ -70,9 +73,10 @@ pub(in crate::store::sqlite) fn copy(
         found(connection, &fingerprint, moment)
     };
     let Some((mut copy, own, body)) = find().map_err(failed())? else { return Ok(None) };
-    let read = |place: &Place| {
+    let read = |place: &RecordPlace| {
         let path = dir.join(FOLDER).join(&place.file);
-        block(&path, place).map_err(|source| StoreError::Archive { path, source })
+        let read = File::open(&path).and_then(|mut file| block_of(&mut file, place));
+        read.map_err(|source| StoreError::Archive { path, source })
     };
     (copy.head, copy.body) = read(&own)?;
     if let Some(place) = body {
@@ -85,14 +89,14 @@ pub(in crate::store::sqlite) fn copy(
     Ok(Some(copy))
 }
 
-type Found = (ArchivedCopy, Place, Option<Place>);
+type Found = (ArchivedCopy, RecordPlace, Option<RecordPlace>);
 
 fn found(connection: &Connection, fingerprint: &[u8], moment: ArchiveMoment) -> rusqlite::Result<Option<Found>> {
     let select =
         "SELECT record.at, record.sequence, record.visit, iif(record.body IS NULL, record.coding, whole.coding),
              (SELECT name FROM archive_file WHERE id = record.file), record.start, record.length,
              (SELECT name FROM archive_file WHERE id = whole.file), whole.start, whole.length,
-             record.status BETWEEN 200 AND 299 OR record.body IS NOT NULL
+             record.status BETWEEN 200 AND 299 OR record.body IS NOT NULL, coalesce(record.content_type, whole.content_type)
          FROM archive_record AS record LEFT JOIN archive_record AS whole ON whole.visit = record.body
          WHERE record.url = (SELECT id FROM url WHERE fingerprint = ?1) AND record.at <= ?2
              AND (?3 IS NULL OR record.sequence = ?3)
@@ -104,7 +108,7 @@ fn found(connection: &Connection, fingerprint: &[u8], moment: ArchiveMoment) -> 
     };
     let place = |row: &Row<'_>, first| -> rusqlite::Result<_> {
         let Some(file) = row.get(first)? else { return Ok(None) };
-        Ok(Some(Place { file, start: row.get(first + 1)?, length: row.get(first + 2)? }))
+        Ok(Some(RecordPlace { file, start: row.get(first + 1)?, length: row.get(first + 2)? }))
     };
     let found = |row: &Row<'_>| {
         let copy = ArchivedCopy {
@@ -115,6 +119,7 @@ fn found(connection: &Connection, fingerprint: &[u8], moment: ArchiveMoment) -> 
             body: Vec::new(),
             is_page: row.get(10)?,
             coding: row.get(3)?,
+            content_type: row.get(11)?,
         };
         Ok((copy, place(row, 4)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?, place(row, 7)?))
     };
@@ -122,8 +127,8 @@ fn found(connection: &Connection, fingerprint: &[u8], moment: ArchiveMoment) -> 
 }
 
 /// The head and the body of a record.
-fn block(path: &Path, place: &Place) -> io::Result<(Vec<u8>, Vec<u8>)> {
-    let text = members(&mut File::open(path)?, place.start, place.length)?;
+pub(super) fn block_of(file: &mut File, place: &RecordPlace) -> io::Result<(Vec<u8>, Vec<u8>)> {
+    let text = members(file, place.start, place.length)?;
     let header = end_of_head(&text).ok_or_else(damaged)?;
     let block = text.get(header..text.len().saturating_sub(4)).ok_or_else(damaged)?;
     // That of an answer 304 is empty.

@@ -1,0 +1,77 @@
+//! What an archived page says.
+
+use std::fmt::Display;
+
+use crate::{
+    extract,
+    fetch::decode::{BodyDecoder, BodyLimits},
+    markdown::{Code, ContentBlock, MainContent, Repeated},
+    session::directory::{ArchivedBodies, CurrentPage},
+    store::StoreError,
+    url::WebUrl,
+};
+
+/// No archived body is longer once it is decoded.
+const LONGEST: u64 = 1 << 40;
+
+/// A body without its content codings.
+///
+/// # Errors
+/// Why it cannot be decoded.
+pub(crate) fn decoded_body(body: &[u8], coding: Option<&str>) -> Result<Vec<u8>, String> {
+    let text = |error: &dyn Display| error.to_string();
+    let limits = BodyLimits { max_body: LONGEST, max_expansion: u32::MAX };
+    let mut decoder =
+        BodyDecoder::new(coding.iter().map(|coding| coding.as_bytes()), limits).map_err(|error| text(&error))?;
+    let _ = decoder.push(body).map_err(|error| text(&error))?;
+    Ok(decoder.finish().body)
+}
+
+/// The content of a page that has text.
+#[derive(Debug)]
+pub(crate) enum PageContent {
+    /// HTML.
+    Html(String),
+    /// Plain text, Markdown among it.
+    Plain(String),
+}
+
+impl PageContent {
+    /// Whether a page of this type has text.
+    pub(crate) fn is_readable(is_html: bool, content_type: Option<&str>) -> bool {
+        is_html || content_type.is_some_and(|kind| ["text/plain", "text/markdown"].contains(&media_type(kind).as_str()))
+    }
+
+    /// Reads a decoded body.
+    pub(crate) fn read(body: &[u8], (is_html, content_type): (bool, Option<&str>), url: &WebUrl) -> Self {
+        let text = extract::decoded(body, content_type, url).into_owned();
+        if is_html { Self::Html(text) } else { Self::Plain(text) }
+    }
+
+    /// The content of an archived page; `None` if it has none, or is not archived.
+    pub(super) fn of(page: &CurrentPage, bodies: &ArchivedBodies<'_>) -> Result<Option<Self>, StoreError> {
+        let kind = (page.is_html, page.content_type.as_deref());
+        let Some(url) = WebUrl::parse(&page.url).ok().filter(|_| Self::is_readable(kind.0, kind.1)) else {
+            return Ok(None);
+        };
+        let Some(body) = bodies.body(page)? else { return Ok(None) };
+        // One that cannot be decoded was cut short: what can be read of it is not known.
+        Ok(decoded_body(&body, page.coding.as_deref()).ok().map(|body| Self::read(&body, kind, &url)))
+    }
+
+    /// What it shows, without the blocks that recur over the site.
+    pub(crate) fn document(&self, url: &WebUrl, repeated: &Repeated) -> MainContent {
+        match (self, url::Url::parse(url.as_str())) {
+            (Self::Html(html), Ok(url)) => MainContent::read(html, &url, repeated),
+            (Self::Html(text) | Self::Plain(text), _) => {
+                let code = Code { language: None, text: text.clone() };
+                MainContent { blocks: vec![ContentBlock::Code(code)], ..MainContent::default() }
+            }
+        }
+    }
+}
+
+/// A content type without its parameters.
+fn media_type(text: &str) -> String {
+    text.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+}

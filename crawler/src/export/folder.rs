@@ -1,0 +1,162 @@
+//! A folder with a file for each page.
+
+use std::{
+    fs::{self, File},
+    io::{BufWriter, Write},
+    path::{Path, PathBuf},
+};
+
+use data_encoding::HEXLOWER;
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+
+use super::{
+    chrome::Chrome,
+    content::PageContent,
+    llms::{ListedPage, Llms},
+    request::{Export, ExportError, ExportFormat, Exported, unwritable},
+    site::ExportedSite,
+};
+use crate::{
+    markdown::MainContent,
+    observe::{escape, figures},
+    session::directory::{ChangedSince, CurrentPage},
+    url::WebUrl,
+};
+
+/// What lists the files; a folder that has it is an export.
+const INDEX: &str = "index.jsonl";
+
+/// A file with a JSON object a line.
+struct Lines {
+    path: PathBuf,
+    out: BufWriter<File>,
+}
+
+impl Lines {
+    fn begin(folder: &Path, name: &str) -> Result<Self, ExportError> {
+        let path = folder.join(name);
+        let out = BufWriter::new(File::create(&path).map_err(unwritable(&path))?);
+        Ok(Self { path, out })
+    }
+
+    fn add(&mut self, line: &Value) -> Result<(), ExportError> {
+        writeln!(self.out, "{}", escape::json(line)).map_err(unwritable(&self.path))
+    }
+
+    fn end(mut self) -> Result<(), ExportError> {
+        self.out.flush().map_err(unwritable(&self.path))
+    }
+}
+
+/// The files of an export while they are written.
+struct Folder<'a> {
+    export: &'a Export<'a>,
+    site: ExportedSite,
+    index: Lines,
+    chunks: Option<Lines>,
+    llms: Option<Llms>,
+    exported: Exported,
+}
+
+/// Writes it.
+pub(super) fn write(export: &Export<'_>) -> Result<Exported, ExportError> {
+    let suffix = if export.format == ExportFormat::Text { ".txt" } else { ".md" };
+    begin(&export.out)?;
+    let chrome = Chrome::learn(export)?;
+    let is_whole = export.since == ChangedSince::Ever && export.format == ExportFormat::Markdown;
+    let mut folder = Folder {
+        export,
+        site: ExportedSite::read(export, suffix)?,
+        index: Lines::begin(&export.out, INDEX)?,
+        chunks: export.chunks.map(|_| Lines::begin(&export.out, "chunks.jsonl")).transpose()?,
+        llms: is_whole.then(|| Llms::begin(&export.out)).transpose()?,
+        exported: Exported::default(),
+    };
+    export.records.current_pages(export.dir, export.since, |page, bodies| {
+        let is_wanted = export.matching.as_ref().is_none_or(|matching| matching.is_match(&page.url));
+        let Some(url) = WebUrl::parse(&page.url).ok().filter(|_| is_wanted) else { return Ok(true) };
+        match PageContent::of(page, bodies)? {
+            Some(content) => folder.add(page, &url, &content.document(&url, chrome.of(&page.url)))?,
+            None => folder.exported.without_body += u64::from(page.is_html),
+        }
+        Ok::<_, ExportError>(true)
+    })?;
+    folder.end()
+}
+
+/// Makes the folder, unless it has something else.
+fn begin(folder: &Path) -> Result<(), ExportError> {
+    fs::create_dir_all(folder).map_err(unwritable(folder))?;
+    let is_empty = fs::read_dir(folder).map_err(unwritable(folder))?.next().is_none();
+    if is_empty || folder.join(INDEX).exists() { Ok(()) } else { Err(ExportError::Foreign { path: folder.to_owned() }) }
+}
+
+impl Folder<'_> {
+    fn add(&mut self, page: &CurrentPage, url: &WebUrl, document: &MainContent) -> Result<(), ExportError> {
+        let file = self.site.file(url);
+        let title = document.title.as_deref().or(page.title.as_deref()).unwrap_or_default();
+        let digest = page.digest.map(|digest| format!("sha256:{}", HEXLOWER.encode(&digest)));
+        let text = if self.export.format == ExportFormat::Text {
+            document.text() + "\n"
+        } else {
+            let content = document.markdown(&|target| self.site.link(target, &file));
+            let front = front_matter(&[
+                ("url", Some(&page.url)),
+                ("title", Some(title)),
+                ("description", document.description.as_deref()),
+                ("fetched_at", Some(&figures::rfc3339(page.at))),
+                ("digest", digest.as_deref()),
+                ("language", document.language.as_deref()),
+            ]);
+            if let Some(llms) = &mut self.llms {
+                let description = document.description.as_deref().unwrap_or_default();
+                let listed = ListedPage { url: &page.url, file: &file, title, description, markdown: &content };
+                llms.add(listed).map_err(unwritable(&self.export.out.join("llms-full.txt")))?;
+            }
+            front + &content
+        };
+        let path = self.export.out.join(&file);
+        let parent = path.parent().unwrap_or(&self.export.out);
+        fs::create_dir_all(parent).and_then(|()| fs::write(&path, text)).map_err(unwritable(&path))?;
+        self.chunk(page, document)?;
+        self.exported.pages += 1;
+        self.index.add(&json!({ "url": page.url, "file": file, "digest": digest, "change": page.change }))
+    }
+
+    fn chunk(&mut self, page: &CurrentPage, document: &MainContent) -> Result<(), ExportError> {
+        let (Some(tokens), Some(lines)) = (self.export.chunks, &mut self.chunks) else { return Ok(()) };
+        document.chunks(tokens).into_iter().try_for_each(|chunk| {
+            let digest = format!("sha256:{}", HEXLOWER.encode(&Sha256::digest(chunk.text.as_bytes())));
+            lines.add(&json!({
+                "url": page.url, "anchor": chunk.anchor, "headings": chunk.headings, "text": chunk.text,
+                "tokens": chunk.tokens, "digest": digest,
+            }))
+        })
+    }
+
+    fn end(mut self) -> Result<Exported, ExportError> {
+        let mut deleted = Lines::begin(&self.export.out, "deleted.jsonl")?;
+        let mut gone = Vec::new();
+        self.export.records.deleted(self.export.since, |url| gone.push(url.to_owned()))?;
+        gone.retain(|url| self.export.matching.as_ref().is_none_or(|matching| matching.is_match(url)));
+        for url in gone {
+            if let Ok(parsed) = WebUrl::parse(&url) {
+                deleted.add(&json!({ "url": url, "file": self.site.file(&parsed) }))?;
+                self.exported.deleted += 1;
+            }
+        }
+        deleted.end()?;
+        self.chunks.map(Lines::end).transpose()?;
+        self.llms.map(|llms| llms.end(&self.export.out)).transpose()?;
+        self.index.end()?;
+        Ok(self.exported)
+    }
+}
+
+/// What is known of a page, as YAML: strings are written as JSON has them, which YAML reads.
+fn front_matter(fields: &[(&str, Option<&str>)]) -> String {
+    let given = fields.iter().filter_map(|(name, value)| Some((name, value.filter(|value| !value.is_empty())?)));
+    let lines: Vec<_> = given.map(|(name, value)| format!("{name}: {}\n", escape::json(&value))).collect();
+    format!("---\n{}---\n\n", lines.concat())
+}

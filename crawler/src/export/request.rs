@@ -1,0 +1,103 @@
+//! What is exported, how much was, and why it was not.
+
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
+
+use regex::Regex;
+use thiserror::Error;
+
+use crate::{
+    session::directory::{ChangedSince, Records},
+    store::{ReadError, StoreError},
+};
+
+/// The form of an export.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ExportFormat {
+    /// A folder with a Markdown file for each page.
+    Markdown,
+    /// A file with a JSON object a line for each page.
+    Jsonl,
+    /// A file with comma-separated values.
+    Csv,
+    /// A folder with a text file for each page.
+    Text,
+}
+
+impl ExportFormat {
+    /// All of them.
+    pub(crate) const ALL: [Self; 4] = [Self::Markdown, Self::Jsonl, Self::Csv, Self::Text];
+
+    /// Its name.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Markdown => "markdown",
+            Self::Jsonl => "jsonl",
+            Self::Csv => "csv",
+            Self::Text => "text",
+        }
+    }
+}
+
+/// What is exported.
+#[derive(Debug)]
+pub(crate) struct Export<'a> {
+    /// The crawl directory.
+    pub(crate) dir: &'a Path,
+    /// Its records.
+    pub(crate) records: &'a Records,
+    /// The file or folder.
+    pub(crate) out: PathBuf,
+    /// In which form.
+    pub(crate) format: ExportFormat,
+    /// Which pages, by when they changed.
+    pub(crate) since: ChangedSince,
+    /// Which pages, by their URLs.
+    pub(crate) matching: Option<Regex>,
+    /// About how many tokens a chunk has; no chunks are written without.
+    pub(crate) chunks: Option<usize>,
+}
+
+/// How much was exported.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Exported {
+    /// Pages.
+    pub(crate) pages: u64,
+    /// Pages that were deleted.
+    pub(crate) deleted: u64,
+    /// Pages with text that are not archived.
+    pub(crate) without_body: u64,
+}
+
+/// Why an export ends.
+#[derive(Debug, Error)]
+pub(crate) enum ExportError {
+    /// The crawl cannot be read.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// Its records cannot be.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// A file cannot be written.
+    #[error("cannot write {}: {source}", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// The folder has something else.
+    #[error("{} is not empty, and no export is in it: give a new folder with -o", path.display())]
+    Foreign {
+        /// The folder.
+        path: PathBuf,
+    },
+}
+
+/// What could not be written.
+pub(super) fn unwritable(path: &Path) -> impl FnOnce(io::Error) -> ExportError {
+    let path = path.to_owned();
+    move |source| ExportError::Write { path, source }
+}

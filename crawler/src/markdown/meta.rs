@@ -1,0 +1,41 @@
+//! What a page says about itself: its title, description and language.
+
+use super::{
+    inline::spaced,
+    tags::{Attr, Tag},
+    tree::{Id, Tree},
+};
+
+/// The title, or the one for other sites.
+pub(super) fn title(tree: &Tree) -> Option<String> {
+    let is_drawn = |id: Id| tree.ancestors(id).any(|outer| tree.tag(outer) == Tag::Svg);
+    let title = (0..tree.nodes.len()).find(|id| tree.tag(*id) == Tag::Title && !is_drawn(*id));
+    title.and_then(|id| said(&tree.text(id))).or_else(|| named(tree, &["og:title", "twitter:title"]))
+}
+
+/// The description, or the one for other sites.
+pub(super) fn description(tree: &Tree) -> Option<String> {
+    named(tree, &["description"]).or_else(|| named(tree, &["og:description", "twitter:description"]))
+}
+
+/// The language that the page names for all of it.
+pub(super) fn language(tree: &Tree) -> Option<String> {
+    let of = |tag| tree.first(tag).and_then(|id| tree.attr(id, Attr::Lang));
+    let language = of(Tag::Html).or(of(Tag::Body))?.trim();
+    let fits = language.len() <= 35 && language.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+    (fits && !language.is_empty()).then(|| language.to_owned())
+}
+
+/// What the first `meta` with one of these names says.
+fn named(tree: &Tree, names: &[&str]) -> Option<String> {
+    let is_named = |id: Id| {
+        let name = tree.attr(id, Attr::Name).or(tree.attr(id, Attr::Property)).unwrap_or_default();
+        names.iter().any(|wanted| name.eq_ignore_ascii_case(wanted))
+    };
+    let metas = tree.all(0, |tag| tag == Tag::Meta).filter(|id| is_named(*id));
+    metas.filter_map(|id| tree.attr(id, Attr::Content)).find_map(said)
+}
+
+fn said(text: &str) -> Option<String> {
+    Some(spaced(text).trim().to_owned()).filter(|text| !text.is_empty())
+}

@@ -1,0 +1,209 @@
+//! Exports of the archived pages.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+use serde_json::Value;
+use webloom_tests::{
+    server::{Asked, Reply, Server},
+    webloom::{Run, Webloom},
+};
+
+use crate::{Folder, serve};
+
+const NAV: &str = "<nav><a href=/>Home</a> <a href=/docs/guide>Guide</a> <a href=/docs/code.html>Code</a></nav>";
+
+/// A page in the dress of the site.
+fn page(title: &str, main: &str) -> Reply {
+    Reply::html(format!(
+        "<html lang=en><title>{title} - Site</title><meta name=description content='About {title}'><body>{NAV}
+         <main><h1>{title}</h1>{main}</main><footer>All rights reserved by nobody in particular</footer>"
+    ))
+}
+
+/// What its pages are at each of two moments.
+fn site() -> (Server, Arc<AtomicUsize>) {
+    let version = Arc::new(AtomicUsize::new(0));
+    let now = Arc::clone(&version);
+    let server = serve(move |asked: &Asked| {
+        let later = now.load(Ordering::SeqCst) > 0;
+        match asked.target.as_str() {
+            "/" => page(
+                "Start",
+                "<p>See <a href='docs/guide#top'>the guide</a>, <a href=/old>the old one</a>, <a href=/none>none</a>, <a href=/%2e%2e%2fevil>evil</a>,
+                 <a href='/docs/code.html?x==1'>code</a>, <a href=/gone>gone</a>, <a href=/notes.txt>notes</a> and <a href='javascript:alert(1)'>script</a>.</p>",
+            ),
+            "/docs/guide" if later => page("Guide", "<p>The guide has changed.</p>"),
+            "/docs/guide" => page("Guide", "<p>First words of the guide.</p><h2 id=top>Top</h2><p>More words.</p>"),
+            path if path.starts_with("/docs/code.html") => page(
+                "=Code()",
+                "<pre><code class=language-rust>fn main() { /* ``` */ }\n</code></pre><table><tr><th>a<th>b<tr><td>1|2<td>3</table>
+                 <p>&lt;script&gt;alert(1)&lt;/script&gt; and *stars*</p>",
+            ),
+            "/old" => Reply::redirect(301, "/docs/guide"),
+            "/gone" if later => Reply::status(410),
+            "/gone" => page("Gone", "<p>It goes.</p>"),
+            "/%2e%2e%2fevil" | "/..%2fevil" => page("Evil", "<p>../..</p>"),
+            "/notes.txt" => Reply::text("plain <b>notes</b>"),
+            _ => Reply::status(404),
+        }
+    });
+    (server, version)
+}
+
+fn export(dir: &Path, out: &Path, flags: &[&str]) -> Run {
+    Webloom::new(["export"]).args([dir]).args(["-o"]).args([out]).args(flags).run()
+}
+
+/// All files below a folder, by their paths.
+fn files(folder: &Path) -> BTreeMap<String, String> {
+    let mut found = BTreeMap::new();
+    let mut folders = vec![PathBuf::new()];
+    while let Some(below) = folders.pop() {
+        for entry in fs::read_dir(folder.join(&below)).expect("a folder").map(|entry| entry.expect("an entry")) {
+            let path = below.join(entry.file_name());
+            if entry.path().is_dir() {
+                folders.push(path);
+            } else {
+                let text = fs::read_to_string(entry.path()).expect("UTF-8");
+                found.insert(path.to_str().expect("UTF-8").to_owned(), text);
+            }
+        }
+    }
+    found
+}
+
+fn lines(text: &str) -> Vec<Value> {
+    text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+}
+
+#[test]
+fn each_page_is_a_file_whose_links_lead_to_the_others() {
+    let ((server, _), folder) = (site(), Folder::new());
+    let (dir, start) = (folder.crawl(), server.url("/"));
+    Webloom::crawl(&dir, &start).args(["--archive", "warc"]).run().expect(0);
+    let out = folder.crawl().with_extension("out");
+    export(&dir, &out, &["--chunks", "50"]).expect(0);
+    let first = files(&out);
+    let names: Vec<_> = first
+        .keys()
+        .map(String::as_str)
+        .filter(|name| name.rsplit_once('.').is_some_and(|(_, end)| end == "md"))
+        .collect();
+    assert_eq!(names.len(), 7, "{names:?}");
+    assert!(
+        ["index.md", "docs/guide.md", "docs/code.md", "gone.md", "notes.txt.md"]
+            .iter()
+            .all(|name| names.contains(name)),
+        "{names:?}"
+    );
+    let start = &first["index.md"];
+    let expected = [
+        "url: \"http",
+        "title: \"Start - Site\"\n",
+        "description: \"About Start\"\n",
+        "digest: \"sha256:",
+        "language: \"en\"\n",
+        "# Start\n",
+        "[the guide](docs/guide.md#top)",
+        "[the old one](docs/guide.md)",
+        "[gone](gone.md)",
+        &format!("[none]({})", server.url("/none")),
+    ];
+    for part in expected {
+        assert!(start.contains(part), "{part} in {start}");
+    }
+    for part in ["Home", "All rights", "javascript:"] {
+        assert!(!start.contains(part), "{part} in {start}");
+    }
+    let code = &first["docs/code.md"];
+    assert!(code.contains("````rust\nfn main() { /* ``` */ }\n````") && code.contains("| 1\\|2 | 3 |"), "{code}");
+    assert!(code.contains("\\<script>alert(1)\\</script> and \\*stars\\*"), "{code}");
+    assert!(first["notes.txt.md"].contains("```\nplain <b>notes</b>\n```"), "{}", first["notes.txt.md"]);
+    let chunks = lines(&first["chunks.jsonl"]);
+    let top = chunks.iter().find(|chunk| chunk["headings"] == serde_json::json!(["Guide", "Top"]));
+    assert!(top.is_some_and(|chunk| chunk["anchor"] == "top" && chunk["tokens"].as_u64() > Some(0)), "{chunks:?}");
+    assert!(
+        first["llms.txt"].contains("](docs/guide.md): About Guide\n") && first["llms-full.txt"].contains("First words")
+    );
+    // Twice the same.
+    export(&dir, &out, &["--chunks", "50"]).expect(0);
+    assert_eq!(files(&out), first);
+}
+
+#[test]
+fn an_update_has_what_changed_and_what_was_deleted() {
+    let ((server, version), folder) = (site(), Folder::new());
+    let (dir, start) = (folder.crawl(), server.url("/"));
+    Webloom::crawl(&dir, &start).args(["--archive", "warc"]).run().expect(0);
+    version.store(1, Ordering::SeqCst);
+    Webloom::go_on(&dir).args(["--again"]).run().expect(0);
+    let update = folder.crawl().with_extension("update");
+    export(&dir, &update, &["--since", "last"]).expect(0);
+    let update = files(&update);
+    let names: Vec<_> = update.keys().map(String::as_str).collect();
+    assert_eq!(names, ["deleted.jsonl", "docs/guide.md", "index.jsonl"]);
+    assert!(update["docs/guide.md"].contains("The guide has changed."));
+    let deleted = lines(&update["deleted.jsonl"]);
+    assert!(deleted.len() == 1 && deleted[0]["file"] == "gone.md", "{deleted:?}");
+    let index = lines(&update["index.jsonl"]);
+    assert!(index.len() == 1 && index[0]["change"] == "changed" && index[0]["file"] == "docs/guide.md", "{index:?}");
+    let none = folder.crawl().with_extension("none");
+    export(&dir, &none, &["--since", "1"]).expect(0);
+    assert_eq!(files(&none).keys().collect::<Vec<_>>(), ["deleted.jsonl", "index.jsonl"]);
+}
+
+#[test]
+fn a_line_a_page_and_nothing_that_harms() {
+    let ((server, _), folder) = (site(), Folder::new());
+    let (dir, start) = (folder.crawl(), server.url("/"));
+    Webloom::crawl(&dir, &start).args(["--archive", "warc"]).run().expect(0);
+    let out = |name: &str| folder.crawl().with_extension(name);
+    export(&dir, &out("jsonl"), &["--format", "jsonl", "--match", "docs"]).expect(0);
+    let pages = lines(&fs::read_to_string(out("jsonl")).expect("a file"));
+    assert_eq!(pages.len(), 3);
+    assert!(
+        pages.iter().all(|page| page["text"].is_string() && page["markdown"].is_string() && page["digest"].is_string())
+    );
+    export(&dir, &out("csv"), &["--format", "csv"]).expect(0);
+    let table = fs::read_to_string(out("csv")).expect("a file");
+    assert!(table.contains(",'=Code() - Site,"), "{table}");
+    export(&dir, &out("text"), &["--format", "text"]).expect(0);
+    let texts = files(&out("text"));
+    assert!(texts["docs/guide.txt"].starts_with("Guide\n\nFirst words of the guide.\n"), "{texts:?}");
+    // The same of one page.
+    let get = |flag: &str| {
+        let output = Command::new(webloom_tests::webloom::program())
+            .arg("get")
+            .arg(&dir)
+            .arg(server.url("/docs/guide"))
+            .arg(flag)
+            .output();
+        String::from_utf8(output.expect("it starts").stdout).expect("UTF-8")
+    };
+    assert!(
+        get("--text").starts_with("Guide\n\nFirst words") && get("--markdown").starts_with("# Guide\n\nFirst words")
+    );
+}
+
+#[test]
+fn what_cannot_be_exported_is_said() {
+    let ((server, _), folder) = (site(), Folder::new());
+    let (dir, start) = (folder.crawl(), server.url("/"));
+    Webloom::crawl(&dir, &start).run().expect(0);
+    let out = folder.crawl().with_extension("out");
+    let bare = export(&dir, &out, &[]).expect(1);
+    assert!(bare.stderr.contains("without an archived body"), "{}", bare.stderr);
+    let refused = export(&dir, &dir, &[]).expect(2);
+    assert!(refused.stderr.contains("is not empty, and no export is in it"), "{}", refused.stderr);
+    export(&dir, &out, &["--chunks", "9", "--format", "csv"]).expect(2);
+    export(&dir, &out, &["--since", "never"]).expect(2);
+}
