@@ -70,6 +70,8 @@ mod schedule;
 mod scope;
 mod search;
 mod sections;
+#[cfg(feature = "program")]
+mod serve;
 mod session;
 mod store;
 mod text;

@@ -15,9 +15,7 @@ use super::{
     outcome,
 };
 use crate::{
-    export::{PageContent, decoded_body},
-    extract,
-    markdown::{MainContent, Repeated},
+    export::{archived_content, decoded_body},
     time::Moment,
     url::WebUrl,
 };
@@ -82,7 +80,7 @@ pub(super) fn run(args: &GetArgs) -> Result<ExitCode, CommandFailure> {
     } else if args.raw {
         [copy.head, copy.body].concat()
     } else if args.said.text || args.said.markdown {
-        let Some(document) = document(&copy, &url)? else {
+        let Some(document) = archived_content(&decoded(&copy)?, copy.content_type.as_deref(), &url) else {
             outcome::tell(&format!("{}: it is no HTML and no text; --body prints it", url.as_str()));
             return Ok(ExitCode::FAILURE);
         };
@@ -104,15 +102,4 @@ fn decoded(copy: &ArchivedCopy) -> Result<Vec<u8>, CommandFailure> {
     decoded_body(&copy.body, copy.coding.as_deref()).map_err(|error| {
         CommandFailure::system("cannot decode the archived body")(io::Error::new(io::ErrorKind::InvalidData, error))
     })
-}
-
-/// What the page says; `None` if it is no text.
-fn document(copy: &ArchivedCopy, url: &WebUrl) -> Result<Option<MainContent>, CommandFailure> {
-    let body = decoded(copy)?;
-    let kind = copy.content_type.as_deref();
-    let is_html = extract::is_html(kind, &body);
-    if !PageContent::is_readable(is_html, kind) {
-        return Ok(None);
-    }
-    Ok(Some(PageContent::read(&body, (is_html, kind), url).document(url, &Repeated::default())))
 }

@@ -44,7 +44,7 @@ const MOST_USED: [(&str, &[&str]); 7] = [
 ];
 
 /// Examples of each command, by the words after `webloom`.
-const EXAMPLES: [(&str, &[&str]); 31] = [
+const EXAMPLES: [(&str, &[&str]); 33] = [
     (
         "",
         &[
@@ -102,6 +102,8 @@ const EXAMPLES: [(&str, &[&str]); 31] = [
     ),
     ("export", &["webloom export docs -o pages", "webloom export docs --since last --chunks 400 -o update"]),
     ("search", &["webloom search docs install guide", "webloom search docs 'title:install \"on Debian\"' --json"]),
+    ("serve", &["webloom serve docs", "webloom serve docs --listen 127.0.0.1:9000"]),
+    ("mcp", &["webloom mcp docs"]),
     ("diff", &["webloom diff site staging", "webloom diff site staging --change removed --format csv"]),
     ("backup", &["webloom backup docs docs-2026-11-27.sqlite"]),
     ("healthcheck", &["webloom healthcheck docs"]),

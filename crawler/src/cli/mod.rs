@@ -32,6 +32,7 @@ mod pages;
 mod plan;
 mod retry;
 mod search;
+mod serve;
 mod session;
 mod signals;
 mod simulate;
@@ -113,6 +114,14 @@ enum Command {
     ///
     /// It takes a crawl with an archive, or with `search.index` on. The best pages come first.
     Search(search::SearchArgs),
+    /// Show the archived pages in a browser, with search and a JSON API
+    ///
+    /// Archived scripts run without access to anything else.
+    Serve(serve::ServeArgs),
+    /// Give assistants tools to search and read the pages (MCP)
+    ///
+    /// It speaks the Model Context Protocol on stdin and stdout, with the tools search, get, changes and status.
+    Mcp(serve::McpArgs),
     /// Compare two crawls by path
     ///
     /// Each line is one path that only one of them has, or where their pages, texts or redirects differ.
@@ -211,6 +220,8 @@ fn run(cli: Cli) -> Result<ExitCode, CommandFailure> {
         Command::Get(args) => get::run(&args),
         Command::Diff(args) => diff::run(&args),
         Command::Export(args) => export::run(&args),
+        Command::Serve(args) => serve::run(&args),
+        Command::Mcp(args) => serve::speak(&args),
         Command::Search(args) => search::run(&args),
         Command::Healthcheck(args) => healthcheck::run(args),
         Command::Check(args) => check::run(&args),

@@ -6,15 +6,13 @@ use std::{
     process::ExitCode,
 };
 
-use clap::{Args, value_parser};
-use serde_json::json;
-
 use super::{CommandFailure, directory, listing::without_login, outcome};
 use crate::{
-    observe::escape,
+    observe::{escape, found},
     search::Query,
-    store::{ReadSide, SearchHit, SearchResults, StoreError},
+    store::{ReadSide, SearchResults, StoreError},
 };
+use clap::{Args, value_parser};
 
 /// Arguments of `search`.
 #[derive(Debug, Args)]
@@ -38,34 +36,26 @@ pub(super) fn run(args: &SearchArgs) -> Result<ExitCode, CommandFailure> {
     let records = directory::records(&args.dir)?;
     records.last_sequence()?.ok_or_else(|| StoreError::Empty { path: args.dir.clone() })?;
     let words = args.words.join(" ");
-    let Some(found) = records.search(&Query::parse(&words), args.limit as usize)? else {
+    let Some(results) = records.search(&Query::parse(&words), args.limit as usize)? else {
         let hint = "crawl it again with `--archive warc`, or set `search.index` to \"on\"";
         outcome::tell(&format!("{}: its pages are not indexed; {hint}", args.dir.display()));
         return Ok(ExitCode::FAILURE);
     };
-    if found.waiting > 0 {
+    if results.waiting > 0 {
         let what = "visits are not in the index yet: the end of the next run adds them";
-        outcome::tell(&format!("{} {what}", found.waiting));
+        outcome::tell(&format!("{} {what}", results.waiting));
     }
-    if found.hits.is_empty() && !args.json {
+    if results.hits.is_empty() && !args.json {
         outcome::tell("no page has all of these words");
     }
     let mut out = BufWriter::new(io::stdout().lock());
-    let written = if args.json { write_json(&mut out, &words, &found) } else { write_text(&mut out, &found) };
+    let written =
+        if args.json { writeln!(out, "{}", found::document(&words, &results)) } else { write_text(&mut out, &results) };
     match written.and_then(|()| out.flush()) {
         // A reader that has gone away (`| head`) is no failure.
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(CommandFailure::system("cannot write")(error)),
         _ => Ok(ExitCode::SUCCESS),
     }
-}
-
-fn write_json(out: &mut impl Write, words: &str, found: &SearchResults) -> io::Result<()> {
-    let hit = |hit: &SearchHit| {
-        let SearchHit { title, score, snippet, sequence, .. } = hit;
-        json!({ "url": without_login(&hit.url), "title": title, "score": score, "snippet": snippet, "sequence": sequence })
-    };
-    let hits: Vec<_> = found.hits.iter().map(hit).collect();
-    writeln!(out, "{}", json!({ "query": words, "total": found.total, "hits": hits }))
 }
 
 fn write_text(out: &mut impl Write, found: &SearchResults) -> io::Result<()> {

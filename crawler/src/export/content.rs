@@ -29,7 +29,7 @@ pub(crate) fn decoded_body(body: &[u8], coding: Option<&str>) -> Result<Vec<u8>,
 
 /// The content of a page that has text.
 #[derive(Debug)]
-pub(crate) enum PageContent {
+pub(super) enum PageContent {
     /// HTML.
     Html(String),
     /// Plain text, Markdown among it.
@@ -38,12 +38,12 @@ pub(crate) enum PageContent {
 
 impl PageContent {
     /// Whether a page of this type has text.
-    pub(crate) fn is_readable(is_html: bool, content_type: Option<&str>) -> bool {
+    pub(super) fn is_readable(is_html: bool, content_type: Option<&str>) -> bool {
         is_html || content_type.is_some_and(|kind| ["text/plain", "text/markdown"].contains(&media_type(kind).as_str()))
     }
 
     /// Reads a decoded body.
-    pub(crate) fn read(body: &[u8], (is_html, content_type): (bool, Option<&str>), url: &WebUrl) -> Self {
+    fn read(body: &[u8], (is_html, content_type): (bool, Option<&str>), url: &WebUrl) -> Self {
         let text = extract::decoded(body, content_type, url).into_owned();
         if is_html { Self::Html(text) } else { Self::Plain(text) }
     }
@@ -60,7 +60,7 @@ impl PageContent {
     }
 
     /// What it shows, without the blocks that recur over the site.
-    pub(crate) fn document(&self, url: &WebUrl, repeated: &Repeated) -> MainContent {
+    pub(super) fn document(&self, url: &WebUrl, repeated: &Repeated) -> MainContent {
         match (self, url::Url::parse(url.as_str())) {
             (Self::Html(html), Ok(url)) => MainContent::read(html, &url, repeated),
             (Self::Html(text) | Self::Plain(text), _) => {
@@ -69,6 +69,13 @@ impl PageContent {
             }
         }
     }
+}
+
+/// What an archived page says; `None` if it is no text.
+pub(crate) fn archived_content(body: &[u8], content_type: Option<&str>, url: &WebUrl) -> Option<MainContent> {
+    let is_html = extract::is_html(content_type, body);
+    let is_readable = PageContent::is_readable(is_html, content_type);
+    is_readable.then(|| PageContent::read(body, (is_html, content_type), url).document(url, &Repeated::default()))
 }
 
 /// A content type without its parameters.

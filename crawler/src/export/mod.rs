@@ -17,7 +17,7 @@ mod names;
 mod request;
 mod site;
 
-pub(crate) use content::{PageContent, decoded_body};
+pub(crate) use content::{archived_content, decoded_body};
 pub(crate) use request::{Export, ExportError, ExportFormat, Exported};
 
 /// Writes an export.

@@ -4,21 +4,19 @@
 
 use std::sync::{Arc, Mutex};
 
-use data_encoding::BASE64;
 use http_body_util::{BodyExt, Full};
 use hyper::{
     Method, Request, Response, StatusCode,
     body::{Bytes, Incoming},
     header::{
-        AUTHORIZATION, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HOST, REFERRER_POLICY, WWW_AUTHENTICATE,
-        X_CONTENT_TYPE_OPTIONS,
+        CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
     },
     http::response::Builder,
 };
-use sha2::{Digest, Sha256};
 use tokio::sync::Semaphore;
 
 use super::{
+    access::PortAccess,
     metrics::Metrics,
     page::{self, Events, PortPage},
     readings::Readings,
@@ -36,8 +34,7 @@ pub(super) struct Port {
     roster: Roster,
     metrics: Arc<Metrics>,
     page: Arc<PortPage>,
-    /// SHA-256 of the token.
-    token: Option<[u8; 32]>,
+    access: PortAccess,
     /// Whose turn it is to read for a path: those who go away do not end what they have begun.
     ready_turn: Arc<Semaphore>,
     metrics_turn: Arc<Semaphore>,
@@ -62,21 +59,12 @@ impl Answer {
 }
 
 impl Port {
-    pub(super) fn new(roster: Roster, token: Option<&str>) -> Self {
+    pub(super) fn new(roster: Roster, access: PortAccess) -> Self {
         let readings = Arc::new(Mutex::new(Readings::default()));
         let metrics = Arc::new(Metrics::new(roster.clone(), Arc::clone(&readings)));
         let page = Arc::new(PortPage::new(roster.clone(), readings));
-        let token = token.map(|token| Sha256::digest(token).into());
         let [ready_turn, metrics_turn, page_turn] = [(); READERS].map(|()| Arc::new(Semaphore::new(1)));
-        Self { roster, metrics, page, token, ready_turn, metrics_turn, page_turn }
-    }
-
-    /// Whether the request may see more than whether all is well.
-    fn may_see(&self, request: &Request<Incoming>) -> bool {
-        let Some(token) = &self.token else { return is_local(request) };
-        let given = request.headers().get(AUTHORIZATION).and_then(|value| value.to_str().ok()).and_then(secret);
-        // Of digests, the time that a comparison takes says nothing of the token.
-        given.is_some_and(|given| <[u8; 32]>::from(Sha256::digest(given)) == *token)
+        Self { roster, metrics, page, access, ready_turn, metrics_turn, page_turn }
     }
 
     async fn of(&self, request: &Request<Incoming>) -> Answer {
@@ -86,10 +74,10 @@ impl Port {
         match request.uri().path() {
             "/healthz" => Answer::plain(StatusCode::OK, "ok\n"),
             "/readyz" => {
-                let (roster, with_names) = (self.roster.clone(), self.may_see(request));
+                let (roster, with_names) = (self.roster.clone(), self.access.may_see(request));
                 reading(&self.ready_turn, move || ready(&roster, with_names)).await
             }
-            _ if !self.may_see(request) => Answer::plain(StatusCode::UNAUTHORIZED, "give the token\n"),
+            _ if !self.access.may_see(request) => Answer::plain(StatusCode::UNAUTHORIZED, "give the token\n"),
             "/metrics" => {
                 let metrics = Arc::clone(&self.metrics);
                 reading(&self.metrics_turn, move || Answer {
@@ -112,7 +100,7 @@ impl Port {
 
 impl AnswersRequests for Port {
     async fn answer(&self, request: &Request<Incoming>) -> Response<PortBody> {
-        if request.uri().path() == "/events" && request.method() == Method::GET && self.may_see(request) {
+        if request.uri().path() == "/events" && request.method() == Method::GET && self.access.may_see(request) {
             let events = Events::of(Arc::clone(&self.page), Arc::clone(&self.page_turn));
             let response = head(StatusCode::OK, "text/event-stream");
             return response.body(events.boxed_unsync()).unwrap_or_default();
@@ -162,30 +150,4 @@ fn ready(roster: &Roster, with_names: bool) -> Answer {
         return Answer::plain(status, lines.collect::<String>());
     }
     Answer::plain(status, format!("{faulty} of {} late or faulty\n", counted(found.len() as u64, "crawl", "crawls")))
-}
-
-/// What an `Authorization` header gives: a token, or a password that a browser has asked for.
-fn secret(header: &str) -> Option<Vec<u8>> {
-    let (scheme, value) = header.split_once(' ')?;
-    if scheme.eq_ignore_ascii_case("bearer") {
-        return Some(value.trim().as_bytes().to_vec());
-    }
-    if !scheme.eq_ignore_ascii_case("basic") {
-        return None;
-    }
-    let decoded = BASE64.decode(value.trim().as_bytes()).ok()?;
-    let colon = decoded.iter().position(|byte| *byte == b':')?;
-    Some(decoded[colon + 1..].to_vec())
-}
-
-/// Whether a request names this machine: a page from elsewhere whose name was made to lead here is none of ours.
-fn is_local(request: &Request<Incoming>) -> bool {
-    let host = request.headers().get(HOST).and_then(|host| host.to_str().ok());
-    let Some(host) = host else { return true };
-    let name = host
-        .rsplit_once(':')
-        .filter(|(_, port)| port.bytes().all(|byte| byte.is_ascii_digit()))
-        .map_or(host, |(name, _)| name);
-    let name = name.trim_start_matches('[').trim_end_matches(']');
-    name.eq_ignore_ascii_case("localhost") || name.parse::<std::net::IpAddr>().is_ok()
 }

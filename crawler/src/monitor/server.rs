@@ -37,10 +37,10 @@ const WHOLE_TIME: Duration = Duration::from_mins(1);
 const LONGEST_HEAD: usize = 16 * 1024;
 
 /// The body of an answer, which may come piece by piece.
-pub(super) type PortBody = UnsyncBoxBody<Bytes, Infallible>;
+pub(crate) type PortBody = UnsyncBoxBody<Bytes, Infallible>;
 
 /// What answers requests.
-pub(super) trait AnswersRequests: Send + Sync + 'static {
+pub(crate) trait AnswersRequests: Send + Sync + 'static {
     /// The answer to a request, whose body is not read.
     fn answer(&self, request: &Request<Incoming>) -> impl Future<Output = Response<PortBody>> + Send;
 }

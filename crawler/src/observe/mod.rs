@@ -13,6 +13,8 @@ pub mod escape;
 pub mod figures;
 pub mod fold;
 #[cfg(feature = "program")]
+pub(crate) mod found;
+#[cfg(feature = "program")]
 pub mod logs;
 pub mod pace;
 pub mod process;

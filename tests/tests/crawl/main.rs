@@ -67,6 +67,7 @@ mod searched;
 mod secrets;
 mod sections;
 mod secure;
+mod served;
 mod shown;
 mod simulate;
 mod sitemaps;

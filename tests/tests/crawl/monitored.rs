@@ -34,7 +34,7 @@ pub(crate) struct Answer {
 }
 
 /// Sends lines to the port, and reads what comes until it closes the connection.
-fn send(port: SocketAddr, request: &str) -> Answer {
+pub(crate) fn send(port: SocketAddr, request: &str) -> Answer {
     let mut stream = TcpStream::connect(port).expect("it listens");
     stream.set_read_timeout(Some(Duration::from_secs(20))).expect("a time is set");
     stream.write_all(request.as_bytes()).expect("it reads");

@@ -30,6 +30,8 @@ const NOT_RUN: &[(&str, &str)] = &[
     ("deploy/package", "builds with the profile of releases; its parts are checked"),
     ("apt install", "installs what the line before makes"),
     ("systemctl ", "needs systemd; the unit is checked"),
+    ("webloom serve", "does not end; tests of crawls ask it"),
+    ("webloom mcp", "waits for an assistant; tests of crawls are one"),
     ("webloom watch https:", "does not end; the same is run with --runs"),
     ("cargo run -q --example", "builds from the checkout; the tests of the library run both examples"),
     ("webloom crawl https://docs.example.org/ -d by-proxy", "needs a proxy; tests of crawls have two"),

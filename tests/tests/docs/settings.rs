@@ -65,6 +65,8 @@ pub(crate) const SUBCOMMANDS: &[&str] = &[
     "get",
     "export",
     "search",
+    "serve",
+    "mcp",
     "diff",
     "backup",
     "healthcheck",

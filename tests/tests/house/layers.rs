@@ -47,6 +47,7 @@ const TABLE: &[(&str, Layer)] = &[
     ("cli", Layer::Shell),
     ("library", Layer::Shell),
     ("session", Layer::Shell),
+    ("serve", Layer::Shell),
     ("config", Layer::Shell),
     ("engine", Layer::Shell),
     ("export", Layer::Shell),

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use crate::observe::escape;
 
 /// A text as HTML has it. What would mislead a reader is shown as an escape.
-pub(super) fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut html = String::with_capacity(text.len());
     for c in escape::text(text).chars() {
         match c {
@@ -21,19 +21,19 @@ pub(super) fn escaped(text: &str) -> String {
 }
 
 /// A link to a page of a crawl, of which that site hears nothing.
-pub(super) fn link(url: &str) -> String {
+pub(crate) fn link(url: &str) -> String {
     let url = escaped(url);
     format!("<a href=\"{url}\" rel=\"noreferrer noopener nofollow\">{url}</a>")
 }
 
 /// A time: to the minute for people.
-pub(super) fn time(rfc3339: &str) -> String {
+pub(crate) fn time(rfc3339: &str) -> String {
     let shown = rfc3339.get(..16).map_or(rfc3339, |minute| minute).replace('T', " ");
     format!("<time datetime=\"{}\">{} UTC</time>", escaped(rfc3339), escaped(&shown))
 }
 
 /// Terms, each with what it is.
-pub(super) fn terms(rows: &[(&str, String)]) -> String {
+pub(crate) fn terms(rows: &[(&str, String)]) -> String {
     let mut html = "<dl>".to_owned();
     for (term, what) in rows {
         let _ = write!(html, "<div><dt>{}</dt><dd>{}</dd></div>", escaped(term), escaped(what));
@@ -42,7 +42,7 @@ pub(super) fn terms(rows: &[(&str, String)]) -> String {
 }
 
 /// A table of cells that are HTML already.
-pub(super) fn table<const N: usize>(columns: [&str; N], rows: impl Iterator<Item = [String; N]>) -> String {
+pub(crate) fn table<const N: usize>(columns: [&str; N], rows: impl Iterator<Item = [String; N]>) -> String {
     let mut html = "<table><thead><tr>".to_owned();
     for column in columns {
         let _ = write!(html, "<th scope=\"col\">{}</th>", escaped(column));

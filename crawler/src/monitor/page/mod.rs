@@ -8,7 +8,7 @@
 mod crawl;
 mod events;
 mod freshness;
-mod html;
+pub(crate) mod html;
 
 use std::{
     collections::HashMap,
