@@ -98,24 +98,30 @@ pub(super) fn run(args: &DiffArgs) -> Result<ExitCode, CommandFailure> {
     Ok(ended)
 }
 
-/// The pages of a crawl by their paths; those of other hosts than its starts have by their URLs.
+/// The pages of a crawl by their paths; those of other hosts than the one with most pages have their URLs.
 fn pages(dir: &Path) -> Result<Pages, CommandFailure> {
     let records = directory::records(dir)?;
     records.last_sequence()?.ok_or_else(|| StoreError::Empty { path: dir.to_owned() })?;
-    let starts = records.areas()?.into_iter().filter_map(|area| WebUrl::parse(&area.url).ok());
-    let own: BTreeSet<String> = starts.map(|start| start.origin().to_string()).collect();
-    let mut pages = Pages::new();
+    let mut found = Vec::new();
+    let mut hosts: BTreeMap<String, usize> = BTreeMap::new();
     records.compared(|page| {
-        let redirect = page.redirect.as_deref().map(|target| path(target, &own));
-        pages.insert(path(&page.url, &own), ComparedPage { redirect, ..page });
+        if let Ok(url) = WebUrl::parse(&page.url).as_ref().map(WebUrl::origin) {
+            *hosts.entry(url.to_string()).or_default() += usize::from(page.redirect.is_none());
+        }
+        found.push(page);
     })?;
-    Ok(pages)
+    let own = hosts.into_iter().max_by_key(|(_, pages)| *pages).map(|(host, _)| host).unwrap_or_default();
+    let keyed = found.into_iter().map(|page| {
+        let redirect = page.redirect.as_deref().map(|target| path(target, &own));
+        (path(&page.url, &own), ComparedPage { redirect, ..page })
+    });
+    Ok(keyed.collect())
 }
 
-/// Path and query of a URL of these origins; else the URL.
-fn path(url: &str, own: &BTreeSet<String>) -> String {
+/// Path and query of a URL of this origin; else the URL.
+fn path(url: &str, own: &str) -> String {
     let url = without_login(url);
-    let path = WebUrl::parse(&url).ok().filter(|parsed| own.contains(&parsed.origin().to_string()));
+    let path = WebUrl::parse(&url).ok().filter(|parsed| parsed.origin().to_string() == own);
     path.map_or(url, |parsed| parsed.path_and_query().to_owned())
 }
 

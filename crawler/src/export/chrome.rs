@@ -15,7 +15,10 @@ use crate::{
 const SAMPLE: usize = 24;
 
 /// Sections of which it is learnt.
-const MOST_SECTIONS: usize = 256;
+const MOST_SECTIONS: usize = 64;
+
+/// Blocks of a page of which it is learnt.
+const MOST_BLOCKS: usize = 1_000;
 
 /// A section with fewer pages teaches nothing.
 const LEAST: usize = 5;
@@ -48,7 +51,7 @@ impl Chrome {
             if let Some(PageContent::Html(html)) = PageContent::of(page, bodies)? {
                 let section = sections.entry(name.to_owned()).or_default();
                 section.pages += 1;
-                for key in block_keys(&html) {
+                for key in block_keys(&html).into_iter().take(MOST_BLOCKS) {
                     *section.counts.entry(key).or_default() += 1;
                 }
             }

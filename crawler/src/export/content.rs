@@ -64,7 +64,7 @@ impl PageContent {
         match (self, url::Url::parse(url.as_str())) {
             (Self::Html(html), Ok(url)) => MainContent::read(html, &url, repeated),
             (Self::Html(text) | Self::Plain(text), _) => {
-                let code = Code { language: None, text: text.clone() };
+                let code = Code { language: None, text: harmless(text) };
                 MainContent { blocks: vec![ContentBlock::Code(code)], ..MainContent::default() }
             }
         }
@@ -76,6 +76,16 @@ pub(crate) fn archived_content(body: &[u8], content_type: Option<&str>, url: &We
     let is_html = extract::is_html(content_type, body);
     let is_readable = PageContent::is_readable(is_html, content_type);
     is_readable.then(|| PageContent::read(body, (is_html, content_type), url).document(url, &Repeated::default()))
+}
+
+/// A text without characters that steer a terminal or disguise text; its lines stay.
+pub(super) fn harmless(text: &str) -> String {
+    let is_harmless = |letter: &char| {
+        matches!(letter, '\n' | '\t')
+            || !letter.is_control()
+                && !matches!(letter, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+    };
+    text.chars().filter(is_harmless).collect()
 }
 
 /// A content type without its parameters.

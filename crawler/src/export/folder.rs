@@ -12,7 +12,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::{
     chrome::Chrome,
-    content::PageContent,
+    content::{PageContent, harmless},
     llms::{ListedPage, Llms},
     request::{Export, ExportError, ExportFormat, Exported, unwritable},
     site::ExportedSite,
@@ -157,6 +157,6 @@ impl Folder<'_> {
 /// What is known of a page, as YAML: strings are written as JSON has them, which YAML reads.
 fn front_matter(fields: &[(&str, Option<&str>)]) -> String {
     let given = fields.iter().filter_map(|(name, value)| Some((name, value.filter(|value| !value.is_empty())?)));
-    let lines: Vec<_> = given.map(|(name, value)| format!("{name}: {}\n", escape::json(&value))).collect();
+    let lines: Vec<_> = given.map(|(name, value)| format!("{name}: {}\n", Value::from(harmless(value)))).collect();
     format!("---\n{}---\n\n", lines.concat())
 }

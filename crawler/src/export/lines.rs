@@ -1,73 +1,111 @@
 //! One file with a line for each page.
 
-use std::{fs::File, io::BufWriter};
+use std::{
+    fs::{self, File},
+    io::{self, BufWriter, Write},
+    path::Path,
+};
 
 use data_encoding::HEXLOWER;
+use serde_json::{Value, json};
 
 use super::{
     chrome::Chrome,
-    content::PageContent,
+    content::{PageContent, harmless},
     request::{Export, ExportError, ExportFormat, Exported, unwritable},
 };
 use crate::{
-    observe::figures,
-    report::{self, Column, Format, Value},
+    observe::{escape, figures},
     url::WebUrl,
 };
 
-const COLUMNS: [Column; 11] = [
-    Column::url("url"),
-    Column::plain("title"),
-    Column::plain("description"),
-    Column::plain("language"),
-    Column::plain("content_type"),
-    Column::plain("sequence"),
-    Column::plain("fetched_at"),
-    Column::plain("change"),
-    Column::plain("digest"),
-    Column::plain("text"),
-    Column::plain("markdown"),
-];
-
-/// Writes it.
+/// Writes it: whole, or not at all.
 pub(super) fn write(export: &Export<'_>) -> Result<Exported, ExportError> {
-    let chrome = Chrome::learn(export)?;
+    refuse_foreign(export)?;
     let new = export.out.with_added_extension("new");
-    let out = BufWriter::new(File::create(&new).map_err(unwritable(&new))?);
-    let format = if export.format == ExportFormat::Csv { Format::Csv } else { Format::Jsonl };
-    let mut writer = report::writer(format, out, None);
-    writer.begin(&COLUMNS).map_err(unwritable(&new))?;
+    let written = write_new(export, &new).and_then(|exported| {
+        fs::rename(&new, &export.out).map_err(unwritable(&export.out))?;
+        Ok(exported)
+    });
+    if written.is_err() {
+        // Nobody needs what was begun.
+        let _ = fs::remove_file(&new);
+    }
+    written
+}
+
+/// What is there and no file of an export stays: a folder, a device, a file of the crawl.
+fn refuse_foreign(export: &Export<'_>) -> Result<(), ExportError> {
+    let out = &export.out;
+    let is_other = fs::metadata(out).is_ok_and(|known| !known.is_file());
+    let folder = out.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let is_of_crawl =
+        folder.canonicalize().ok().zip(export.dir.canonicalize().ok()).is_some_and(|(one, other)| one == other);
+    if is_other || is_of_crawl {
+        let why = if is_other { "it is no file" } else { "it is in the crawl directory" };
+        return Err(unwritable(out)(io::Error::new(io::ErrorKind::InvalidInput, why)));
+    }
+    Ok(())
+}
+
+fn write_new(export: &Export<'_>, new: &Path) -> Result<Exported, ExportError> {
+    let chrome = Chrome::learn(export)?;
+    let mut out = BufWriter::new(File::create(new).map_err(unwritable(new))?);
+    let is_table = export.format == ExportFormat::Csv;
     let mut exported = Exported::default();
+    if is_table {
+        let names: Vec<_> = columns(&json!(null), ["", ""]).iter().map(|(name, _)| *name).collect();
+        writeln!(out, "{}", names.join(",")).map_err(unwritable(new))?;
+    }
     export.records.current_pages(export.dir, export.since, |page, bodies| {
-        if export.matching.as_ref().is_some_and(|matching| !matching.is_match(&page.url)) {
-            return Ok(true);
-        }
-        let Some(url) = WebUrl::parse(&page.url).ok() else { return Ok(true) };
+        let is_wanted = export.matching.as_ref().is_none_or(|matching| matching.is_match(&page.url));
+        let Some(url) = WebUrl::parse(&page.url).ok().filter(|_| is_wanted) else { return Ok(true) };
         let Some(content) = PageContent::of(page, bodies)? else {
             exported.without_body += u64::from(page.is_html);
             return Ok(true);
         };
         let document = content.document(&url, chrome.of(&page.url));
-        let digest = page.digest.map(|digest| format!("sha256:{}", HEXLOWER.encode(&digest)));
-        let row: [Value<'_>; COLUMNS.len()] = [
-            page.url.as_str().into(),
-            document.title.as_deref().or(page.title.as_deref()).into(),
-            document.description.as_deref().into(),
-            document.language.as_deref().into(),
-            page.content_type.as_deref().into(),
-            page.sequence.into(),
-            figures::rfc3339(page.at).into(),
-            page.change.as_deref().into(),
-            digest.into(),
-            document.text().into(),
-            document.markdown(&|url| url.as_str().to_owned()).into(),
-        ];
+        let known = json!({
+            "url": page.url,
+            "title": document.title.as_deref().or(page.title.as_deref()),
+            "description": document.description,
+            "language": document.language,
+            "content_type": page.content_type,
+            "sequence": page.sequence,
+            "fetched_at": figures::rfc3339(page.at),
+            "change": page.change,
+            "digest": page.digest.map(|digest| format!("sha256:{}", HEXLOWER.encode(&digest))),
+        });
+        let row = columns(&known, [&document.text(), &document.markdown(&|url| url.as_str().to_owned())]);
         exported.pages += 1;
-        writer.row(&row).map_err(unwritable(&new))?;
+        writeln!(out, "{}", if is_table { table_line(&row) } else { json_line(row) }).map_err(unwritable(new))?;
         Ok::<_, ExportError>(true)
     })?;
-    writer.end().map_err(unwritable(&new))?;
-    drop(writer);
-    std::fs::rename(&new, &export.out).map_err(unwritable(&export.out))?;
+    out.flush().map_err(unwritable(new))?;
     Ok(exported)
+}
+
+/// The columns of a page: what is known of it, its text and its Markdown.
+fn columns(known: &Value, [text, markdown]: [&str; 2]) -> Vec<(&'static str, Value)> {
+    let names =
+        ["url", "title", "description", "language", "content_type", "sequence", "fetched_at", "change", "digest"];
+    let known = names.into_iter().map(|name| (name, known[name].clone()));
+    known.chain([("text", text.into()), ("markdown", markdown.into())]).collect()
+}
+
+fn json_line(row: Vec<(&'static str, Value)>) -> String {
+    escape::json(&Value::from_iter(row))
+}
+
+/// A row of RFC 4180: the line breaks of a text are in its cell. A cell that a spreadsheet would take for a formula begins with `'`.
+fn table_line(row: &[(&'static str, Value)]) -> String {
+    let cell = |(_, value): &(&str, Value)| match value {
+        Value::Null => String::new(),
+        Value::String(text) => {
+            let mark = if text.starts_with(['=', '+', '-', '@', '\t', '\r']) { "'" } else { "" };
+            format!("\"{mark}{}\"", harmless(text).replace('"', "\"\""))
+        }
+        other => other.to_string(),
+    };
+    row.iter().map(cell).collect::<Vec<_>>().join(",")
 }

@@ -7,7 +7,10 @@ use std::{
     path::Path,
 };
 
-use super::request::{ExportError, unwritable};
+use super::{
+    content::harmless,
+    request::{ExportError, unwritable},
+};
 
 /// Characters of a description at most.
 const LONGEST: usize = 200;
@@ -66,7 +69,7 @@ impl Llms {
 /// A line without marks that Markdown would read.
 fn plain(text: &str) -> String {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let cut: String = text.chars().filter(|letter| !letter.is_control()).take(LONGEST).collect();
+    let cut: String = harmless(&text).chars().take(LONGEST).collect();
     let mut plain = String::with_capacity(cut.len());
     for letter in cut.chars() {
         if "\\`*_[]<>&#!|".contains(letter) {

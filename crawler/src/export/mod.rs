@@ -3,8 +3,8 @@
 //! Owns: which files there are, how they are named and linked, what is learnt of the site before, and that network text is harmless in
 //! them.
 //!
-//! Invariants: the same crawl gives the same bytes; memory holds one page, and a few words of each; no file is outside of the folder that
-//! was given.
+//! Invariants: the same crawl gives the same bytes; memory holds one page, a few words of each, and what recurs in some sections; no name
+//! of a file leads out of the folder that was given.
 //!
 //! Does not know: what of a page is content (`markdown` does), and where bodies are.
 

@@ -1,55 +1,71 @@
 //! Names of files by URLs.
 //!
-//! Invariants: a name follows from the URL alone. Two URLs with one name have names of their own, whatever the case; a name has no part
-//! that a file system takes for another folder, a device or nothing, and is at most [`LONGEST`] bytes long.
+//! Invariants: a name follows from the URL and the host of the crawl alone. Two URLs have two names, but for those that differ in case: these
+//! have names of their own by [`with_hash`]. A name has no part that a file system takes for another folder, a device or nothing, and is
+//! at most [`LONGEST`] bytes long; none is that of a list of the export.
 
+use data_encoding::HEXLOWER;
 use percent_encoding::percent_decode_str;
-use xxhash_rust::xxh3::xxh3_64;
+use sha2::{Digest as _, Sha256};
 
 use crate::url::WebUrl;
 
 /// Bytes of a part of a name at most.
 const LONGEST_PART: usize = 120;
 
-/// Bytes of a name at most.
+/// Bytes of a name at most, without its hash.
 const LONGEST: usize = 700;
+
+/// Bytes of a hash in a name.
+const HASH: usize = 8;
 
 /// Names that are no file on some systems, whatever follows after a dot.
 const RESERVED: [&str; 4] = ["con", "prn", "aux", "nul"];
 
-/// The name of the file of a URL, with `/` between folders and this suffix.
-pub(super) fn file_name(url: &WebUrl, suffix: &str, with_host: bool) -> String {
+/// Ends of the names of files in an export: no folder has them.
+const OF_FILES: [&str; 3] = [".md", ".txt", ".jsonl"];
+
+/// The name of the file of a URL, with `/` between folders and this suffix. Pages of this origin are in no folder of their own.
+pub(super) fn file_name(url: &WebUrl, suffix: &str, own: &str) -> String {
     let given = url.path_and_query();
     let (path, query) = given.split_once('?').map_or((given, None), |(path, query)| (path, Some(query)));
     let mut parts: Vec<&str> = path.split('/').skip(1).collect();
     let last = parts.pop().unwrap_or_default();
     let mut is_altered = query.is_some();
     let mut name = String::new();
-    if with_host {
-        name.push_str(&part(&format!("{}+{}", url.host(), url.port()), &mut is_altered));
+    let origin = url.origin().to_string();
+    if origin == own {
+        // That is how the folders of other hosts are called.
+        is_altered |= parts.first().is_some_and(|first| first.contains('+') || first.contains("%2"));
+    } else {
+        name.push_str(&part(&format!("{}+{}", url.host(), url.port()), &mut false));
         name.push('/');
+        is_altered |= origin.starts_with("http:") && url.port() == 443;
     }
     for folder in parts {
-        name.push_str(&part(folder, &mut is_altered));
-        // A folder is never called as a file is.
-        name.push_str(if name.ends_with(suffix) { "_/" } else { "/" });
+        let folder = part(folder, &mut is_altered);
+        let is_of_file = OF_FILES.iter().any(|end| folder.to_ascii_lowercase().ends_with(end));
+        is_altered |= is_of_file;
+        name.push_str(&folder);
+        name.push_str(if is_of_file { "_/" } else { "/" });
     }
-    // What is called index is not the page of its folder.
-    is_altered |= last.eq_ignore_ascii_case("index");
-    let last = [".html", ".htm", ".xhtml"].into_iter().find_map(|end| last.strip_suffix(end)).unwrap_or(last);
-    let end = if last.is_empty() { "index".to_owned() } else { part(last, &mut is_altered) };
-    name.push_str(&end);
-    if name.len() > LONGEST {
-        name.truncate((0..=LONGEST).rev().find(|at| name.is_char_boundary(*at)).unwrap_or(0));
-        is_altered = true;
-    }
+    // What is called index is not the page of its folder, and what looks like a hash is not one.
+    is_altered |= last.eq_ignore_ascii_case("index") || ends_in_hash(last);
+    name.push_str(&if last.is_empty() { "index".to_owned() } else { part(last, &mut is_altered) });
+    is_altered |= name.len() > LONGEST;
     if is_altered { with_hash(&name, url, suffix) } else { name + suffix }
 }
 
-/// The same for a URL whose name another one has.
+/// The same for a URL whose name another one has, or that is not the whole of it.
 pub(super) fn with_hash(stem: &str, url: &WebUrl, suffix: &str) -> String {
-    let hash = xxh3_64(url.as_str().as_bytes());
-    format!("{}-{:08x}{suffix}", stem.trim_end_matches('/'), hash >> 32)
+    let end = (0..=stem.len().min(LONGEST)).rev().find(|at| stem.is_char_boundary(*at)).unwrap_or(0);
+    let hash = HEXLOWER.encode(&Sha256::digest(url.as_str().as_bytes())[..HASH]);
+    format!("{}-{hash}{suffix}", stem[..end].trim_end_matches('/'))
+}
+
+fn ends_in_hash(name: &str) -> bool {
+    name.rsplit_once('-')
+        .is_some_and(|(_, end)| end.len() == 2 * HASH && end.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
 /// A part of a path as a part of a name.
@@ -72,7 +88,7 @@ fn part(given: &str, is_altered: &mut bool) -> String {
     if name.len() > LONGEST_PART {
         name.truncate((0..=LONGEST_PART).rev().find(|at| name.is_char_boundary(*at)).unwrap_or(0));
     }
-    *is_altered |= name != decoded;
+    *is_altered |= name != decoded || given.contains("%2F") || given.contains("%2f");
     name
 }
 
@@ -86,7 +102,7 @@ mod tests {
     use super::*;
 
     fn name(url: &str) -> String {
-        file_name(&WebUrl::parse(url).unwrap(), ".md", false)
+        file_name(&WebUrl::parse(url).unwrap(), ".md", "http://h")
     }
 
     #[test]
@@ -94,16 +110,16 @@ mod tests {
         let cases = [
             ("http://h/", "index.md"),
             ("http://h/a", "a.md"),
-            ("http://h/a.html", "a.md"),
+            ("http://h/a.html", "a.html.md"),
             ("http://h/a/b/", "a/b/index.md"),
-            ("http://h/a/index.html", "a/index.md"),
+            ("http://h/a/index.html", "a/index.html.md"),
             ("http://h/v1.2/x.y", "v1.2/x.y.md"),
             ("http://h/%C3%A9t%C3%A9", "\u{e9}t\u{e9}.md"),
         ];
         for (url, expected) in cases {
             assert_eq!(name(url), expected, "{url}");
         }
-        assert_eq!(file_name(&WebUrl::parse("http://h:81/a").unwrap(), ".md", true).split('/').count(), 2);
+        assert_eq!(name("http://h:81/a"), "h+81/a.md");
     }
 
     #[test]
@@ -119,6 +135,9 @@ mod tests {
             "http://h/a./b",
             "http://h/a?b=../../c",
             "http://h/a.md/b",
+            "http://h/index.jsonl/b",
+            "http://h/LLMS.txt/b",
+            "http://h/x+81/b",
             "http://h//a",
             "http://h/a%5cb",
             "http://h/a:b",
@@ -146,5 +165,14 @@ mod tests {
         assert_ne!(name("http://h/a?b=1"), name("http://h/a?b=2"));
         assert_ne!(name("http://h/a%3Ab"), name("http://h/a_b"));
         assert_ne!(name("http://h/a/index"), name("http://h/a/"));
+        assert_ne!(name("http://h/h+81/a"), name("http://h:81/a"));
+        assert_ne!(name("http://h/a.html"), name("http://h/a"));
+        let hashed = with_hash("A", &WebUrl::parse("http://h/A").unwrap(), "");
+        assert_ne!(name(&format!("http://h/{hashed}")), hashed + ".md");
+        let folders = [name("http://h/index.jsonl/b"), name("http://h/LLMS.txt/b")];
+        assert!(
+            folders.iter().all(|name| name.split_once('/').is_some_and(|(folder, _)| folder.ends_with('_'))),
+            "{folders:?}"
+        );
     }
 }

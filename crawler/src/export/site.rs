@@ -1,6 +1,6 @@
 //! [`ExportedSite`]: which files there are, and how they link to one another.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -9,7 +9,7 @@ use super::{
     names,
     request::{Export, ExportError},
 };
-use crate::{session::directory::ChangedSince, url::WebUrl};
+use crate::url::WebUrl;
 
 /// A redirect is followed so often.
 const MOST_REDIRECTS: usize = 5;
@@ -18,36 +18,43 @@ const MOST_REDIRECTS: usize = 5;
 #[derive(Debug)]
 pub(super) struct ExportedSite {
     suffix: &'static str,
-    with_hosts: bool,
-    /// Names that are taken, by their hashes in lower case, and by which URL.
+    /// The origin of the first URL: its pages are in no folder of their own.
+    own: String,
+    /// Names that two URLs have but for their case, by the hashes of those in lower case, with the hash of the URL that came first.
     taken: HashMap<u64, u64>,
-    /// Those that have files.
+    /// Those that have files in this export, by the hashes of their URLs.
     pages: HashSet<u64>,
     redirects: HashMap<u64, String>,
 }
 
 impl ExportedSite {
-    /// Those that are there now, also where only some are written: links to the others lead to files of an earlier export.
+    /// What is known of the whole crawl: so the name of a file does not depend on which pages are there now.
     pub(super) fn read(export: &Export<'_>, suffix: &'static str) -> Result<Self, ExportError> {
-        let mut hosts = BTreeSet::new();
-        let mut site =
-            Self { suffix, with_hosts: false, taken: HashMap::new(), pages: HashSet::new(), redirects: HashMap::new() };
-        let readable = |export: &Export<'_>, each: &mut dyn FnMut(WebUrl)| {
-            export.records.current_pages(export.dir, ChangedSince::Ever, |page, _| {
-                if PageContent::is_readable(page.is_html, page.content_type.as_deref()) {
-                    WebUrl::parse(&page.url).ok().into_iter().for_each(&mut *each);
-                }
-                Ok::<_, ExportError>(true)
-            })
+        let mut site = Self {
+            suffix,
+            own: String::new(),
+            taken: HashMap::new(),
+            pages: HashSet::new(),
+            redirects: HashMap::new(),
         };
-        readable(export, &mut |url| {
-            hosts.insert(url.origin().to_string());
+        let mut first: HashMap<u64, u64> = HashMap::new();
+        export.records.urls(|url| {
+            let Ok(url) = WebUrl::parse(url) else { return };
+            if site.own.is_empty() {
+                site.own = url.origin().to_string();
+            }
+            let name = hash(&names::file_name(&url, suffix, &site.own).to_lowercase());
+            let owner = *first.entry(name).or_insert_with(|| hash(url.as_str()));
+            if owner != hash(url.as_str()) {
+                site.taken.insert(name, owner);
+            }
         })?;
-        site.with_hosts = hosts.len() > 1;
-        readable(export, &mut |url| {
-            site.pages.insert(hash(url.as_str()));
-            let name = hash(&names::file_name(&url, suffix, site.with_hosts).to_lowercase());
-            site.taken.entry(name).or_insert_with(|| hash(url.as_str()));
+        export.records.current_pages(export.dir, export.since, |page, _| {
+            let is_wanted = export.matching.as_ref().is_none_or(|matching| matching.is_match(&page.url));
+            if is_wanted && page.is_archived() && PageContent::is_readable(page.is_html, page.content_type.as_deref()) {
+                site.pages.insert(hash(&page.url));
+            }
+            Ok::<_, ExportError>(true)
         })?;
         export.records.redirects(|from, to| {
             site.redirects.insert(hash(from), to.to_owned());
@@ -57,7 +64,7 @@ impl ExportedSite {
 
     /// The file of a page.
     pub(super) fn file(&self, url: &WebUrl) -> String {
-        let name = names::file_name(url, self.suffix, self.with_hosts);
+        let name = names::file_name(url, self.suffix, &self.own);
         let owner = self.taken.get(&hash(&name.to_lowercase()));
         if owner.is_none_or(|owner| *owner == hash(url.as_str())) {
             return name;
@@ -84,8 +91,8 @@ impl ExportedSite {
             return target.as_str().to_owned();
         };
         let fragment = target.fragment().map_or(String::new(), |fragment| format!("#{fragment}"));
-        let way = way(from, &self.file(&url));
-        if way.is_empty() && !fragment.is_empty() { fragment } else { way + &fragment }
+        let file = self.file(&url);
+        if file == from && !fragment.is_empty() { fragment } else { way(from, &file) + &fragment }
     }
 }
 
@@ -93,11 +100,8 @@ fn hash(text: &str) -> u64 {
     xxh3_64(text.as_bytes())
 }
 
-/// The relative path from one file to another; nothing, if it is the same.
+/// The relative path from one file to another.
 fn way(from: &str, to: &str) -> String {
-    if from == to {
-        return String::new();
-    }
     let from: Vec<&str> = from.split('/').collect();
     let to: Vec<&str> = to.split('/').collect();
     let most = from.len().min(to.len()) - 1;
@@ -120,7 +124,7 @@ mod tests {
             ("a/b.md", "c.md", "../c.md"),
             ("a.md", "b/c.md", "b/c.md"),
             ("a/b/c.md", "a/d/e.md", "../d/e.md"),
-            ("a.md", "a.md", ""),
+            ("a.md", "a.md", "a.md"),
         ];
         for (from, to, expected) in cases {
             assert_eq!(way(from, to), expected, "{from} {to}");

@@ -110,7 +110,10 @@ fn parts(block: &ContentBlock, tokens: usize) -> Option<Vec<ContentBlock>> {
             Some(halves(blocks, |blocks, _| ContentBlock::Quote(blocks.to_vec())))
         }
         ContentBlock::Table(table) if table.rows.len() > 1 => Some(halves(&table.rows, |rows, _| {
-            ContentBlock::Table(TableContent { header: table.header.clone(), rows: rows.to_vec() })
+            // A long header is not repeated.
+            let length: usize = table.header.iter().map(|cell| plain(cell).len()).sum();
+            let header = if length <= tokens { table.header.clone() } else { vec![Vec::new(); table.header.len()] };
+            ContentBlock::Table(TableContent { header, rows: rows.to_vec() })
         })),
         ContentBlock::Code(code) => {
             let lines: Vec<&str> = code.text.split('\n').collect();

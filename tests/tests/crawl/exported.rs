@@ -100,7 +100,7 @@ fn each_page_is_a_file_whose_links_lead_to_the_others() {
         .collect();
     assert_eq!(names.len(), 7, "{names:?}");
     assert!(
-        ["index.md", "docs/guide.md", "docs/code.md", "gone.md", "notes.txt.md"]
+        ["index.md", "docs/guide.md", "docs/code.html.md", "gone.md", "notes.txt.md"]
             .iter()
             .all(|name| names.contains(name)),
         "{names:?}"
@@ -124,7 +124,7 @@ fn each_page_is_a_file_whose_links_lead_to_the_others() {
     for part in ["Home", "All rights", "javascript:"] {
         assert!(!start.contains(part), "{part} in {start}");
     }
-    let code = &first["docs/code.md"];
+    let code = &first["docs/code.html.md"];
     assert!(code.contains("````rust\nfn main() { /* ``` */ }\n````") && code.contains("| 1\\|2 | 3 |"), "{code}");
     assert!(code.contains("\\<script>alert(1)\\</script> and \\*stars\\*"), "{code}");
     assert!(first["notes.txt.md"].contains("```\nplain <b>notes</b>\n```"), "{}", first["notes.txt.md"]);
@@ -134,6 +134,14 @@ fn each_page_is_a_file_whose_links_lead_to_the_others() {
     assert!(
         first["llms.txt"].contains("](docs/guide.md): About Guide\n") && first["llms-full.txt"].contains("First words")
     );
+    assert!(start.contains("[code](docs/code.html-"), "{start}");
+    for (name, text) in &first {
+        let folder = Path::new(name).parent().expect("a folder");
+        let links = text.split("](").skip(1).filter_map(|rest| rest.split([')', '#']).next());
+        for link in links.filter(|link| !link.is_empty() && !link.contains("://") && name.ends_with('d')) {
+            assert!(out.join(folder).join(link).exists(), "{link} in {name}");
+        }
+    }
     // Twice the same.
     export(&dir, &out, &["--chunks", "50"]).expect(0);
     assert_eq!(files(&out), first);
@@ -162,6 +170,47 @@ fn an_update_has_what_changed_and_what_was_deleted() {
 }
 
 #[test]
+fn what_is_gone_stays_gone_and_what_is_refused_is_there() {
+    let version = Arc::new(AtomicUsize::new(0));
+    let now = Arc::clone(&version);
+    let server = serve(move |asked: &Asked| match (asked.target.as_str(), now.load(Ordering::SeqCst)) {
+        ("/", _) => page("Start", "<a href=/gone>gone</a> <a href=/refused>refused</a>"),
+        ("/gone", 1) => Reply::status(410),
+        ("/gone", 2) => Reply::status(503),
+        ("/refused", 1..) => Reply::status(403),
+        ("/gone" | "/refused", _) => page("Words", "<p>ephemeral</p>"),
+        _ => Reply::status(404),
+    });
+    let folder = Folder::new();
+    let (dir, start) = (folder.crawl(), server.url("/"));
+    let exported = |number: usize, flags: &[&str]| {
+        let out = folder.crawl().with_extension(format!("{number}{}", flags.concat()));
+        export(&dir, &out, flags).expect(0);
+        files(&out).into_keys().filter(|name| !name.contains('l')).collect::<Vec<_>>()
+    };
+    let found =
+        || Webloom::new(["search", "--json"]).args([&dir]).args(["ephemeral"]).run().expect(0).json()["total"].clone();
+    let crawl = |number: usize, again: &[&str]| {
+        version.store(number, Ordering::SeqCst);
+        let run = Webloom::crawl(&dir, &start).args(["--archive", "warc"]).args(again);
+        drop(run.env("WEBLOOM_POLITENESS_BACKOFF", "10ms").env("WEBLOOM_RETRY_BACKOFF", "10ms").run().expect(0));
+    };
+    crawl(0, &[]);
+    assert_eq!((exported(0, &[]), found()), (vec!["gone.md".into(), "index.md".into(), "refused.md".into()], 2.into()));
+    for number in [1, 2] {
+        crawl(number, &["--again"]);
+        // It was reported as gone; the other one is there, as far as is known.
+        assert_eq!(
+            (exported(number, &[]), found()),
+            (vec!["index.md".into(), "refused.md".into()], 1.into()),
+            "{number}"
+        );
+    }
+    crawl(3, &["--again"]);
+    assert_eq!((exported(3, &["--since", "last"]), found()), (vec!["gone.md".into()], 2.into()));
+}
+
+#[test]
 fn a_line_a_page_and_nothing_that_harms() {
     let ((server, _), folder) = (site(), Folder::new());
     let (dir, start) = (folder.crawl(), server.url("/"));
@@ -175,7 +224,7 @@ fn a_line_a_page_and_nothing_that_harms() {
     );
     export(&dir, &out("csv"), &["--format", "csv"]).expect(0);
     let table = fs::read_to_string(out("csv")).expect("a file");
-    assert!(table.contains(",'=Code() - Site,"), "{table}");
+    assert!(table.contains(",\"'=Code() - Site\",") && table.contains("First words of the guide.\n"), "{table}");
     export(&dir, &out("text"), &["--format", "text"]).expect(0);
     let texts = files(&out("text"));
     assert!(texts["docs/guide.txt"].starts_with("Guide\n\nFirst words of the guide.\n"), "{texts:?}");
@@ -206,4 +255,8 @@ fn what_cannot_be_exported_is_said() {
     assert!(refused.stderr.contains("is not empty, and no export is in it"), "{}", refused.stderr);
     export(&dir, &out, &["--chunks", "9", "--format", "csv"]).expect(2);
     export(&dir, &out, &["--since", "never"]).expect(2);
+    let database = dir.join("webloom.sqlite");
+    let kept = export(&dir, &database, &["--format", "jsonl"]).expect(2);
+    assert!(kept.stderr.contains("it is in the crawl directory"), "{}", kept.stderr);
+    webloom_tests::webloom::assert_clean(&dir);
 }

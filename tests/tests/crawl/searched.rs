@@ -42,7 +42,7 @@ fn site() -> (Server, Arc<AtomicUsize>) {
             "/uses" => titled("Uses of class HashMap", "HashMap here, HashMap there"),
             "/sprache" => titled("程式語言", "這是一種程式語言的說明"),
             "/language" => titled("Languages", "<code>a.walk(top)</code><p>walk a dog</p>"),
-            "/away" if later => Reply::status(404),
+            "/away" if later => Reply::status(410),
             "/away" => titled("Away", "ephemeral words"),
             "/down" if later => Reply::status(500),
             "/down" => titled("Down", "enduring words"),

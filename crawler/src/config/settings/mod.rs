@@ -111,11 +111,12 @@ impl Settings {
 
     /// Whether pages are put into the full-text index.
     pub fn is_indexed(&self) -> bool {
-        match self.search.index {
+        let is_wanted = match self.search.index {
             IndexChoice::On => true,
             IndexChoice::Auto => self.archive.is_on(),
             IndexChoice::Off => false,
-        }
+        };
+        is_wanted && self.change.text != TextChoice::Off
     }
 
     /// Reads every key, in the order of `default.toml`.

@@ -2,14 +2,17 @@
 
 use rusqlite::{Connection, Result, Row};
 
+use super::current_copy::current_copy;
 use crate::store::ComparedPage;
 
-/// Pages and redirects; of those that did not answer when they were asked last, the last copy.
-const PAGES: &str = "
-    SELECT url.url, iif(copy.outcome = 'redirected', coalesce(copy.redirect, ''), NULL), copy.digest, copy.title, text.digest
-    FROM url JOIN visit AS last ON last.id = url.visit
-    JOIN visit AS copy ON copy.id = iif(last.outcome = 'failed' OR last.status >= 500, url.copy, last.id)
-    LEFT JOIN text ON text.id = copy.text WHERE copy.outcome = 'stored' OR copy.outcome = 'redirected'";
+/// Pages and redirects.
+const PAGES: &str = concat!(
+    "SELECT url.url, iif(copy.outcome = 'redirected', coalesce(copy.redirect, ''), NULL), copy.digest, copy.title, text.digest
+     FROM url JOIN visit AS last ON last.id = url.visit LEFT JOIN page_state ON page_state.url = url.id
+     JOIN visit AS copy ON copy.id = iif(last.outcome = 'redirected', last.id, ",
+    current_copy!(),
+    ") LEFT JOIN text ON text.id = copy.text"
+);
 
 /// Shows each.
 pub(super) fn pages(connection: &Connection, mut each: impl FnMut(ComparedPage)) -> Result<()> {

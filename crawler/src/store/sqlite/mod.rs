@@ -20,6 +20,7 @@ mod compared;
 #[cfg(test)]
 mod costs;
 mod current;
+mod current_copy;
 mod directory;
 mod error;
 mod failpoint;

@@ -72,6 +72,14 @@ impl Records {
         archive::current_pages((&self.0.connection, dir), since, each)
     }
 
+    /// Shows each URL of the crawl, in the order of their admission.
+    ///
+    /// # Errors
+    /// [`ReadError`] when the records cannot be read.
+    pub fn urls(&self, each: impl FnMut(&str)) -> Result<(), ReadError> {
+        self.list(|connection| archive::urls(connection, each))
+    }
+
     /// Shows where each URL that is a redirect leads.
     ///
     /// # Errors

@@ -9,7 +9,10 @@ use super::{
     read::{RecordPlace, block_of},
 };
 use crate::{
-    store::{StoreError, sqlite::archive::is_kept},
+    store::{
+        StoreError,
+        sqlite::{archive::is_kept, current_copy::current_copy},
+    },
     time::Moment,
 };
 
@@ -53,6 +56,13 @@ pub struct CurrentPage {
     place: Option<RecordPlace>,
 }
 
+impl CurrentPage {
+    /// Whether its body is archived.
+    pub fn is_archived(&self) -> bool {
+        self.place.is_some()
+    }
+}
+
 /// Reads bodies of the archive, whose files it keeps open.
 #[derive(Debug)]
 pub struct ArchivedBodies<'a> {
@@ -83,18 +93,21 @@ impl ArchivedBodies<'_> {
     }
 }
 
-/// Pages whose latest answer is a page, or of which that says nothing; in the order of their URLs' numbers.
-const PAGES: &str = "
-    SELECT url.url, copy.sequence, copy.fetched_at, copy.digest, copy.change, copy.title, copy.content_type, copy.html,
+/// Pages in the order of their URLs' numbers.
+const PAGES: &str = concat!(
+    "SELECT url.url, copy.sequence, copy.fetched_at, copy.digest, copy.change, copy.title, copy.content_type, copy.html,
            whole.coding, archive_file.name, whole.start, whole.length
     FROM url JOIN visit AS last ON last.id = url.visit
-    JOIN visit AS copy ON copy.id = iif(last.outcome = 'failed' OR last.status >= 500, url.copy, last.id)
-    LEFT JOIN archive_record AS record ON record.visit = copy.id
+     LEFT JOIN page_state ON page_state.url = url.id JOIN visit AS copy ON copy.id = ",
+    current_copy!(),
+    " LEFT JOIN archive_record AS record ON record.visit = copy.id
     LEFT JOIN archive_record AS whole ON whole.visit = coalesce(record.body, record.visit)
     LEFT JOIN archive_file ON archive_file.id = whole.file
-    WHERE copy.outcome = 'stored'
-      AND (?1 IS NULL OR url.id IN (SELECT url FROM visit WHERE sequence > ?1 AND fetched_at >= ?2 AND change IN ('new', 'changed')))
-    ORDER BY url.id";
+    WHERE ?1 IS NULL OR url.id IN (
+        SELECT url FROM visit WHERE sequence > ?1 AND fetched_at >= ?2 AND (change = 'new' OR change = 'changed')
+        UNION ALL SELECT url FROM change WHERE sequence > ?1 AND at >= ?2 AND change = 'back')
+    ORDER BY url.id"
+);
 
 /// Shows each to `each`, with what reads its body, until that answers `false`.
 pub(in crate::store::sqlite) fn pages<E: From<StoreError>>(
@@ -148,6 +161,16 @@ pub(in crate::store::sqlite) fn redirects(connection: &Connection, mut each: imp
     let mut rows = select.query([])?;
     while let Some(row) = rows.next()? {
         each(row.get_ref(0)?.as_str()?, row.get_ref(1)?.as_str()?);
+    }
+    Ok(())
+}
+
+/// Shows each URL that was ever admitted and is not forgotten, in the order of their numbers.
+pub(in crate::store::sqlite) fn urls(connection: &Connection, mut each: impl FnMut(&str)) -> Result<()> {
+    let mut select = connection.prepare("SELECT url FROM url ORDER BY id")?;
+    let mut rows = select.query([])?;
+    while let Some(row) = rows.next()? {
+        each(row.get_ref(0)?.as_str()?);
     }
     Ok(())
 }

@@ -30,7 +30,7 @@ use super::{
 use crate::{store::StoreError, time::Moment};
 
 pub use current::{ArchivedBodies, ChangedSince, CurrentPage};
-pub(super) use current::{deleted, pages as current_pages, redirects};
+pub(super) use current::{deleted, pages as current_pages, redirects, urls};
 pub(super) use index::write as write_index;
 pub use read::{ArchiveMoment, ArchivedCopy};
 pub(super) use read::{copy, members};

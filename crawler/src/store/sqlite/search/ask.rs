@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, Result, Row, params};
 
-use super::indexed_to;
+use super::{super::current_copy::current_copy, indexed_to};
 use crate::{
     search::{Matched, Query, QueryField, Term, definitions, snippet},
     store::{SearchHit, SearchResults, text_of},
@@ -20,10 +20,12 @@ const MATCHING: &str = "
     SELECT rowid, -bm25(page_words, 10.0, 8.0, 4.0, 1.0) FROM page_words WHERE page_words MATCH ?1
     ORDER BY 2 DESC, rowid LIMIT ?2";
 
-const PAGE: &str = "
-    SELECT url.url, copy.title, copy.sequence, copy.text, indexed_page.links FROM url JOIN visit AS last ON last.id = url.visit
-    JOIN visit AS copy ON copy.id = iif(last.outcome = 'stored', last.id, url.copy)
-    JOIN indexed_page ON indexed_page.url = url.id WHERE url.id = ?";
+const PAGE: &str = concat!(
+    "SELECT url.url, copy.title, copy.sequence, copy.text, indexed_page.links FROM url JOIN visit AS last ON last.id = url.visit
+     LEFT JOIN page_state ON page_state.url = url.id JOIN visit AS copy ON copy.id = ",
+    current_copy!(),
+    " JOIN indexed_page ON indexed_page.url = url.id WHERE url.id = ?"
+);
 
 /// A page that matches.
 struct Page {

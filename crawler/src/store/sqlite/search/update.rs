@@ -8,6 +8,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::{
     super::{
+        current_copy::current_copy,
         directory::{DATABASE, DirectoryLock},
         error::Fault,
         schema,
@@ -22,12 +23,13 @@ use crate::{
 /// Visits of a transaction.
 const VISITS: u32 = 2_000;
 
-/// A page, and the copy by which it is found: the last one of a page that is there, or did not answer when it was asked last.
-const COPY: &str = "
-    SELECT url.url, coalesce(copy.title, ''), coalesce(copy.h1, ''), text.body FROM url JOIN visit AS last ON last.id = url.visit
-    JOIN visit AS copy ON copy.id = CASE WHEN last.outcome = 'stored' THEN last.id
-                                         WHEN last.outcome = 'failed' OR last.status >= 500 THEN url.copy END
-    JOIN text ON text.id = copy.text WHERE url.id = ?";
+/// A page, and the copy by which it is found.
+const COPY: &str = concat!(
+    "SELECT url.url, coalesce(copy.title, ''), coalesce(copy.h1, ''), text.body FROM url JOIN visit AS last ON last.id = url.visit
+     LEFT JOIN page_state ON page_state.url = url.id JOIN visit AS copy ON copy.id = ",
+    current_copy!(),
+    " JOIN text ON text.id = copy.text WHERE url.id = ?"
+);
 
 /// Has the index know all visits, until it is to stop. What is done by then stays.
 ///
