@@ -23,9 +23,9 @@ use crate::{
 /// Arguments of `diff`.
 #[derive(Debug, Args)]
 pub(super) struct DiffArgs {
-    /// Crawl directory of the one side, such as the site itself
+    /// One crawl directory, such as of the site
     before: PathBuf,
-    /// Crawl directory of the other, such as a staging site
+    /// Another one, such as of a staging site
     after: PathBuf,
     #[command(flatten)]
     format: FormatArg,

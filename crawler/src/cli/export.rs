@@ -32,7 +32,7 @@ pub(super) struct ExportArgs {
     /// Folder or file to be written
     #[arg(short, long, value_name = "OUT")]
     out: PathBuf,
-    /// Only pages that have changed since then, and what was deleted
+    /// Only what has changed since then
     ///
     /// `last` for those of the last crawl sequence, a number for those of the sequences after that one, or a time such as
     /// 2026-03-01T00:00:00Z.
@@ -41,7 +41,7 @@ pub(super) struct ExportArgs {
     /// Only URLs that match this regular expression
     #[arg(long = "match", value_name = "REGEX")]
     matching: Option<Regex>,
-    /// Write chunks.jsonl too, with parts of about so many tokens
+    /// Write parts of about N tokens too (chunks.jsonl)
     #[arg(long, value_name = "N")]
     chunks: Option<NonZeroU32>,
 }
