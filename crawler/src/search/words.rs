@@ -26,12 +26,14 @@ pub fn words(text: &str) -> Cow<'_, str> {
             cut.push(this);
             continue;
         }
-        cut.push(' ');
+        if !cut.is_empty() && !cut.ends_with(' ') {
+            cut.push(' ');
+        }
         cut.push(this);
         cut.extend(rest.peek().filter(|next| is_unspaced(**next)));
         in_run = true;
     }
-    Cow::Owned(cut.trim_start().to_owned())
+    Cow::Owned(cut)
 }
 
 /// Whether words of its script follow one another without a space, or are short enough to be found by pairs.
@@ -53,7 +55,7 @@ mod tests {
             ("語", "語"),
             ("語言", "語言 言"),
             ("a語言b", "a 語言 言 b"),
-            ("한국어 책", "한국 국어 어  책"),
+            ("한국어 책", "한국 국어 어 책"),
         ];
         for (text, expected) in cases {
             assert_eq!(words(text), expected, "{text}");
