@@ -15,10 +15,15 @@ const LOOKED_AT: usize = 200;
 /// Pages whose texts are read for that.
 const READ: usize = 60;
 
+/// Pages that match of which it is computed how well: those that were found first, and all with the words in their titles. So words
+/// that nearly all of very many pages have take no longer.
+const WEIGHED: u64 = 100_000;
+
 /// The weights of title, heading, address and body.
 const MATCHING: &str = "
-    SELECT rowid, -bm25(page_words, 10.0, 8.0, 4.0, 1.0) FROM page_words WHERE page_words MATCH ?1
-    ORDER BY 2 DESC, rowid LIMIT ?2";
+    SELECT id, relevance FROM (
+        SELECT rowid AS id, -bm25(page_words, 10.0, 8.0, 4.0, 1.0) AS relevance FROM page_words WHERE page_words MATCH ?1 LIMIT ?3)
+    ORDER BY relevance DESC, id LIMIT ?2";
 
 const PAGE: &str = concat!(
     "SELECT url.url, copy.title, copy.sequence, copy.text, indexed_page.links FROM url JOIN visit AS last ON last.id = url.visit
@@ -51,7 +56,14 @@ pub(in crate::store::sqlite) fn search(
     let matching = expression(query);
     let total = "SELECT count(*) FROM page_words WHERE page_words MATCH ?";
     let total = connection.query_row(total, [&matching], |row| row.get(0))?;
-    let pages = pages(connection, &matching, limit.max(LOOKED_AT))?;
+    let mut found = matches(connection, &matching, limit.max(LOOKED_AT))?;
+    if total > WEIGHED {
+        let titled = matches(connection, &in_titles(&matching), limit.max(LOOKED_AT))?;
+        found.retain(|(url, _)| titled.iter().all(|(other, _)| other != url));
+        found.extend(titled);
+        found.sort_by(|(one, relevance), (other, more)| more.total_cmp(relevance).then(one.cmp(other)));
+    }
+    let pages = pages(connection, found)?;
     let best = pages.first().map_or(0.0, |page| page.relevance);
     let mut scored = Vec::new();
     for (place, page) in pages.into_iter().enumerate() {
@@ -73,10 +85,14 @@ pub(in crate::store::sqlite) fn search(
     Ok(Some(SearchResults { total, hits, waiting }))
 }
 
-fn pages(connection: &Connection, matching: &str, most: usize) -> Result<Vec<Page>> {
+/// The rows that fit best, with how well they do.
+fn matches(connection: &Connection, matching: &str, most: usize) -> Result<Vec<(i64, f64)>> {
     let mut select = connection.prepare_cached(MATCHING)?;
-    let found = select.query_map(params![matching, most], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    let found: Vec<(i64, f64)> = found.collect::<Result<_>>()?;
+    let found = select.query_map(params![matching, most, WEIGHED], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    found.collect()
+}
+
+fn pages(connection: &Connection, found: Vec<(i64, f64)>) -> Result<Vec<Page>> {
     let mut select = connection.prepare_cached(PAGE)?;
     let mut pages = Vec::new();
     for (url, relevance) in found {
@@ -109,6 +125,11 @@ fn expression(query: &Query) -> String {
     query.terms().iter().map(term).collect::<Vec<_>>().join(" AND ")
 }
 
+/// The same in titles and first headings.
+fn in_titles(matching: &str) -> String {
+    format!("{{title heading}} : ({matching})")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -133,13 +154,10 @@ mod tests {
             "'; DROP",
         ] {
             let query = Query::parse(text);
-            if !query.terms().is_empty() {
-                let found = connection.query_row(
-                    "SELECT count(*) FROM page_words WHERE page_words MATCH ?",
-                    [expression(&query)],
-                    |row| row.get(0),
-                );
-                assert_eq!(found, Ok(0), "{text}");
+            let matching = expression(&query);
+            for matching in [in_titles(&matching), matching].iter().filter(|_| !query.terms().is_empty()) {
+                let count = "SELECT count(*) FROM page_words WHERE page_words MATCH ?";
+                assert_eq!(connection.query_row(count, [matching], |row| row.get(0)), Ok(0), "{text}");
             }
         }
     }
