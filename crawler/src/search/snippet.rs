@@ -11,7 +11,8 @@ const BEFORE: usize = 60;
 
 /// The line with most of what was asked for, cut around the first of it; the first line, if there is none.
 pub fn snippet(text: &Text, query: &Query) -> String {
-    let asked: Vec<String> = query.terms().iter().map(|term| term.text.to_lowercase()).collect();
+    let word = |text: &str| text.trim_matches(|letter: char| !letter.is_alphanumeric()).to_lowercase();
+    let asked: Vec<String> = query.terms().iter().map(|term| word(&term.text)).collect();
     let mut best = (0, text.lines().next().unwrap_or_default(), 0);
     for line in text.lines() {
         let lower = line.to_lowercase();
@@ -64,6 +65,7 @@ mod tests {
         );
         assert!(shown.chars().count() < LENGTH + 5);
         assert_eq!(snippet(&text, &Query::parse("nothing")), "First line");
+        assert_eq!(snippet(&text, &Query::parse("-needle()")), "a needle");
         assert_eq!(snippet(&Text::default(), &Query::parse("x")), "");
         assert_eq!(snippet(&Text::from_lines(["ein Wort über İx ßen"]), &Query::parse("über")), "ein Wort über İx ßen");
         assert!(snippet(&Text::from_lines([&*"語".repeat(900)]), &Query::parse("語")).chars().count() < LENGTH + 5);
