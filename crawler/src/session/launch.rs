@@ -7,13 +7,13 @@ use tokio::{sync::watch, task::spawn_blocking};
 use super::{
     Caller, CommandFailure, EndedSession, EndedVisits, Round, Session, SessionFetcher,
     cookies::kept_beside,
-    directory::{CrawlDirectory, DirectoryLock, Records, index_pages, takers::Takers},
+    directory::{CrawlDirectory, takers::Takers},
+    indices::Indices,
     prepare::{Begun, Prepared, PreparedRun},
     takers::VisitTaker,
 };
 use crate::{
     clock::Clock,
-    config::Settings,
     engine::{self, Between, Launch, Preparers, Progress, StopSignal},
 };
 
@@ -29,7 +29,11 @@ impl<C: Caller> Session<C> {
     ) -> Result<EndedSession<SessionFetcher<C>>, CommandFailure> {
         self.check()?;
         let ended = match self.prepared(clock, &stop).await {
-            Ok(Prepared::Complete(end, lock)) => Ok(EndedSession { end, lock, crawl: None, cookies: None }),
+            Ok(Prepared::Complete { end, lock, indices }) => {
+                // The run that came to the end may have had no time or room for them.
+                indices.bring_up(&lock, &stop).await;
+                Ok(EndedSession { end, lock, crawl: None, cookies: None })
+            }
             Ok(Prepared::Run(run)) => self.launch(*run, clock, stop.clone()).await,
             Err(failure) => Err(failure),
         };
@@ -50,13 +54,13 @@ impl<C: Caller> Session<C> {
                 unreachable!("what is due after a sequence is no matter of its being complete")
             };
             let (lock, cookies) = (run.directory.lock(), run.cookies.take());
-            let kept = Indices::of(&run.settings);
+            let indices = Indices::of(&run.settings);
             // Nobody looks at it.
             let (progress, _) = watch::channel(Progress::default());
             let launch = session.launching(*run, clock, stop.clone(), progress);
             let crawl = Box::pin(engine::take_up(launch, between)).await?;
             let left = kept_beside(cookies.as_ref(), Box::pin(crawl.visit_due(finish))).await?;
-            index(&lock, kept, &stop).await;
+            indices.bring_up(&lock, &stop).await;
             Ok(EndedVisits { left, lock })
         };
         visits.await.map_err(|failure: CommandFailure| failure.of(stop.asked_before()))
@@ -86,11 +90,11 @@ impl<C: Caller> Session<C> {
         let (progress, shown) = watch::channel(Progress { pages: run.resumed.counters.stored, ..Progress::default() });
         let view = self.caller.show(shown, stop.clone());
         let cookies = run.cookies.take();
-        let kept = Indices::of(&run.settings);
+        let indices = Indices::of(&run.settings);
         let running = engine::run(self.launching(run, clock, stop.clone(), progress));
         let ended = kept_beside(cookies.as_ref(), Box::pin(running)).await;
         drop(view);
-        index(&lock, kept, &stop).await;
+        indices.bring_up(&lock, &stop).await;
         ended
             .map(|engine::EndedRun { end, crawl }| EndedSession { end, lock, crawl, cookies })
             .map_err(CommandFailure::from)
@@ -131,39 +135,5 @@ impl<C: Caller> Session<C> {
             between,
             is_over,
         }
-    }
-}
-
-/// Which indices a crawl has.
-#[derive(Debug, Clone, Copy)]
-struct Indices {
-    archive: bool,
-    pages: bool,
-}
-
-impl Indices {
-    fn of(settings: &Settings) -> Self {
-        Self { archive: settings.archive.is_on(), pages: settings.is_indexed() }
-    }
-}
-
-/// Brings the indices up to date, until somebody asks the run to stop. Without that nothing is lost: they follow from the database, and
-/// the next run goes on.
-async fn index(lock: &DirectoryLock, kept: Indices, stop: &StopSignal) {
-    let (lock, stop) = (lock.clone(), stop.clone());
-    let write = move || {
-        if kept.archive
-            && let Err(error) = lock.directory().and_then(|dir| Records::open(&dir)?.write_archive_index(&dir))
-        {
-            tracing::warn!(%error, "the index of the archive was not written");
-        }
-        if kept.pages
-            && let Err(error) = index_pages(&lock, || stop.asked_before().is_some())
-        {
-            tracing::warn!(%error, "the search index is not up to date");
-        }
-    };
-    if kept.archive || kept.pages {
-        spawn_blocking(write).await.unwrap_or_else(|panic| resume_unwind(panic.into_panic()));
     }
 }

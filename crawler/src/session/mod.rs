@@ -13,6 +13,7 @@ mod cookies;
 pub(crate) mod directory;
 mod failure;
 mod fields;
+mod indices;
 mod launch;
 pub(crate) mod machine;
 pub(crate) mod no_start;

@@ -9,6 +9,7 @@ use super::{
     Caller, CommandFailure, Round, SCOPE_KEYS, Session, SessionFetcher, Start, access,
     cookies::KeptCookies,
     directory::{self, Beginning, CrawlDirectory, DirectoryLock},
+    indices::Indices,
     machine,
 };
 use crate::{
@@ -63,7 +64,14 @@ struct Wanted<'a> {
 /// What is to be done.
 pub(super) enum Prepared<F> {
     /// Nothing: the sequence is complete.
-    Complete(RunEnd, DirectoryLock),
+    Complete {
+        /// How it ended.
+        end: RunEnd,
+        /// What keeps its directory.
+        lock: DirectoryLock,
+        /// What may have to be brought up to date.
+        indices: Indices,
+    },
     /// A run.
     Run(Box<PreparedRun<F>>),
 }
@@ -144,7 +152,7 @@ impl<C: Caller> Session<C> {
             let dir = self.dir.display();
             self.caller.note(&format!("{dir}: nothing is left to fetch; this sequence is complete"));
             let end = if resumed.counters.stored == 0 { RunEnd::Failed } else { RunEnd::Drained };
-            return Ok(Prepared::Complete(end, lock));
+            return Ok(Prepared::Complete { end, lock, indices: Indices::of(&settings) });
         }
         if is_public {
             self.ask_for_contact(&settings)?;

@@ -130,6 +130,24 @@ fn pages_are_found_by_their_words_and_follow_the_site() {
 }
 
 #[test]
+fn a_crawl_that_is_complete_gets_the_index_that_its_run_could_not_write() {
+    let (server, _) = site();
+    let folder = Folder::new();
+    let (dir, start) = (folder.crawl(), server.url("/"));
+    Webloom::crawl(&dir, &start).args(["--archive", "warc"]).run().expect(0);
+    // As a run leaves it that is killed, or has no room, once all pages are there.
+    let lost = "UPDATE crawl SET indexed_to = NULL; DELETE FROM indexed_page; DROP TABLE page_words";
+    rusqlite::Connection::open(dir.join("webloom.sqlite"))
+        .and_then(|database| database.execute_batch(lost))
+        .expect("it can be changed");
+    let _ = std::fs::remove_file(dir.join("archive/index.cdxj"));
+    Webloom::go_on(&dir).run().expect(0);
+    assert_eq!(found(&dir, &["installation"]), ["install", "guide"]);
+    assert!(dir.join("archive/index.cdxj").exists());
+    assert_clean(&dir);
+}
+
+#[test]
 fn what_is_not_indexed_is_said() {
     let (server, _) = site();
     let folder = Folder::new();
