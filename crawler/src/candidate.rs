@@ -24,11 +24,13 @@ pub enum Hop {
     Sitemap,
     /// An entry of a feed.
     Feed,
+    /// What a page shows or loads, wherever it is.
+    Asset,
 }
 
 impl Hop {
     /// Each of them.
-    pub const ALL: [Self; 5] = [Self::Start, Self::Link, Self::Redirect, Self::Sitemap, Self::Feed];
+    pub const ALL: [Self; 6] = [Self::Start, Self::Link, Self::Redirect, Self::Sitemap, Self::Feed, Self::Asset];
 
     /// The word used in the database and in output.
     pub fn as_str(self) -> &'static str {
@@ -38,6 +40,7 @@ impl Hop {
             Self::Redirect => "redirect",
             Self::Sitemap => "sitemap",
             Self::Feed => "feed",
+            Self::Asset => "asset",
         }
     }
 }

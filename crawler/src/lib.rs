@@ -55,6 +55,7 @@ mod frontier;
 mod health;
 mod library;
 mod markdown;
+mod media_type;
 #[cfg(feature = "program")]
 mod monitor;
 mod observe;
@@ -65,6 +66,8 @@ mod queue;
 #[cfg(feature = "program")]
 mod report;
 mod revisit;
+#[cfg(feature = "program")]
+mod rewrite;
 mod robots;
 mod schedule;
 mod scope;
@@ -74,6 +77,7 @@ mod sections;
 mod serve;
 mod session;
 mod store;
+mod syntax;
 mod text;
 mod time;
 mod url;

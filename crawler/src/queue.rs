@@ -142,6 +142,11 @@ impl WorkItem {
         self.hop == Hop::Sitemap && (self.depth == 0 || self.redirects > 0)
     }
 
+    /// Whether it is only there because a page shows or loads it.
+    pub fn is_asset(&self) -> bool {
+        self.hop == Hop::Asset
+    }
+
     /// When it failed, where that may have been its own fault.
     pub fn held(&self) -> Option<Moment> {
         self.failed.filter(|failed| *failed > Moment::EPOCH)

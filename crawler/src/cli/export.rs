@@ -26,7 +26,8 @@ pub(super) struct ExportArgs {
     dir: PathBuf,
     /// Form of the export
     ///
-    /// `markdown` and `text` write a folder with a file for each page; `jsonl` and `csv` write one file with a line for each page.
+    /// `markdown` and `text` write a folder with a file for each page; `jsonl` and `csv` write one file with a line for each page; `warc`
+    /// a folder with WARC files, `wacz` one file that players of archives open; `mirror` a folder that browsers open.
     #[arg(long, value_parser = one_of(ExportFormat::ALL, ExportFormat::as_str), default_value = "markdown")]
     format: ExportFormat,
     /// Folder or file to be written
@@ -101,9 +102,11 @@ pub(super) fn run(args: &ExportArgs) -> Result<ExitCode, CommandFailure> {
         }
         error @ ExportError::Foreign { .. } => CommandFailure::Usage(error.to_string()),
     })?;
-    let pages = counted(exported.pages, "page", "pages");
+    let [one, more] = if args.format.has_all_answers() { ["answer", "answers"] } else { ["page", "pages"] };
+    let pages = counted(exported.pages, one, more);
     let deleted = if exported.deleted > 0 { format!(", {} deleted", exported.deleted) } else { String::new() };
-    outcome::print(&format!("wrote {pages}{deleted} to {}\n", args.out.display()))?;
+    let first = exported.first.map(|first| format!("; begin with {}", first.display())).unwrap_or_default();
+    outcome::print(&format!("wrote {pages}{deleted} to {}{first}\n", args.out.display()))?;
     if exported.without_body > 0 {
         let what = "without an archived body left out; `--archive warc` keeps bodies";
         outcome::tell(&format!("{} {what}", counted(exported.without_body, "page", "pages")));

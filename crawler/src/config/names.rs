@@ -2,7 +2,7 @@
 
 /// The keys that have a flag of their own, with its name (`-q` and `-v` together make `log.level`). The test of the
 /// flags holds both sides together.
-const FLAGS: [(&str, &str); 63] = [
+const FLAGS: [(&str, &str); 64] = [
     ("scope.kind", "scope"),
     ("scope.include", "include"),
     ("scope.exclude", "exclude"),
@@ -63,6 +63,7 @@ const FLAGS: [(&str, &str); 63] = [
     ("change.confirm", "confirm"),
     ("change.gone_after", "gone-after"),
     ("archive.format", "archive"),
+    ("archive.assets", "assets"),
     ("machine.max_memory", "max-memory"),
     ("machine.min_free_disk", "min-free-disk"),
     ("log.format", "log-format"),

@@ -13,6 +13,7 @@ use super::{
 use crate::{
     extract::{self, LinkLimits},
     fetch::{FetchRequest, FetchResponse, Fetcher, Head, HeadRule, Method, ReadBody},
+    media_type::is_style_sheet,
     store::CheckedContent,
     url::WebUrl,
 };
@@ -66,7 +67,7 @@ fn inside(response: &FetchResponse, limits: LinkLimits) -> CheckedContent {
     if response.status / 100 != 2 {
         return CheckedContent::Nothing;
     }
-    if is_sheet(response.content_type()) {
+    if is_style_sheet(response.content_type()) {
         return CheckedContent::Sheet(extract::sheet_parts(&response.body, &response.final_url, limits));
     }
     if !extract::is_html(response.content_type(), &response.body) {
@@ -76,14 +77,9 @@ fn inside(response: &FetchResponse, limits: LinkLimits) -> CheckedContent {
     anchors.names.map_or(CheckedContent::Nothing, CheckedContent::Page)
 }
 
-fn is_sheet(content_type: Option<&str>) -> bool {
-    let essence = content_type.and_then(|content_type| content_type.split(';').next());
-    essence.is_some_and(|essence| essence.trim().eq_ignore_ascii_case("text/css"))
-}
-
 /// The body of a page or a style sheet is read, and no other.
 fn if_it_can_be_read(head: Head<'_>) -> ReadBody {
-    let can_be = |content_type: &str| is_sheet(Some(content_type)) || extract::is_html(Some(content_type), b"");
+    let can_be = |content_type: &str| is_style_sheet(Some(content_type)) || extract::is_html(Some(content_type), b"");
     let is_read = (200..300).contains(&head.status) && head.content_type().is_none_or(can_be);
     if is_read { ReadBody::ALL } else { ReadBody::Nothing }
 }

@@ -48,6 +48,8 @@ pub(super) struct Lists {
 pub(super) struct FetchedAs {
     /// A sitemap, by what named it.
     pub(super) is_sitemap: bool,
+    /// What a page shows or loads.
+    pub(super) is_asset: bool,
     /// Indexes and redirects that led there.
     level: u32,
 }
@@ -55,7 +57,7 @@ pub(super) struct FetchedAs {
 impl FetchedAs {
     /// By what is known of a URL.
     pub(super) fn of(item: &WorkItem) -> Self {
-        Self { is_sitemap: item.is_sitemap(), level: item.redirects }
+        Self { is_sitemap: item.is_sitemap(), is_asset: item.is_asset(), level: item.redirects }
     }
 
     /// The longest body that is read, where that of a page is so long.

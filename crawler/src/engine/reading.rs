@@ -8,8 +8,9 @@ use sha2::{Digest, Sha256};
 
 use super::report::{BodyRecord, shortened};
 use crate::{
-    extract::{self, LinkLimits, MetaRobots, PageAnchors, RawLinks, Reading},
+    extract::{self, LinkLimits, MetaRobots, PageAnchors, PagePart, PartsWanted, RawLinks, Reading},
     fetch::FetchResponse,
+    media_type::is_style_sheet,
     queue::{KnownText, Validators},
     store::TextRow,
     url::WebUrl,
@@ -53,18 +54,24 @@ pub(super) fn page(
     page.digest = Sha256::digest(&response.body).into();
     let values = response.headers.iter().filter(|(name, _)| &**name == "link").map(|(_, value)| &**value);
     let header = extract::link_header(values, url);
+    let keeps_assets = reading.beside.parts == PartsWanted::Candidates;
     if !page.html {
         page.head.name_canonical(header.canonical, url);
         page.head.robots = header_robots(response, agent);
         let text =
             reading.text.as_ref().and_then(|_| extract::plain_text(&response.body, response.content_type(), url));
         page.text = text.map(|text| TextRow::of(&text, known));
-        if header.pages.is_empty() {
+        let is_sheet = keeps_assets && is_style_sheet(response.content_type());
+        if header.pages.is_empty() && !is_sheet {
             return (page, None);
         }
         page.follows = !page.head.robots.nofollow;
         let mut links = RawLinks::none(url, reading.limits, reading.seed, reading.beside.labels);
         links.add_header(&header.pages);
+        if is_sheet {
+            let loaded = extract::sheet_parts(&response.body, url, reading.limits).into_iter().map(PagePart::from);
+            links.add_assets(&loaded.collect::<Vec<_>>());
+        }
         return (page, Some(links));
     }
     let mut scanned = extract::scan(&response.body, response.content_type(), url, reading);
@@ -77,11 +84,14 @@ pub(super) fn page(
     if let Some(canonical) = page.head.canonical.as_deref().filter(|_| reading.follows_canonical) {
         scanned.links.add_canonical(canonical);
     }
-    if reading.beside.parts {
-        scanned.links.parts = extract::parts(&response.body, response.content_type(), url, reading.limits);
-    }
+    let parts = || extract::parts(&response.body, response.content_type(), url, reading.limits);
     if reading.beside.anchors {
         scanned.links.anchors = Some(anchors(url, response, reading.limits));
+    }
+    match reading.beside.parts {
+        PartsWanted::No => {}
+        PartsWanted::Named => scanned.links.parts = parts(),
+        PartsWanted::Candidates => scanned.links.add_assets(&parts()),
     }
     (page, Some(scanned.links))
 }

@@ -22,8 +22,8 @@ use super::{
 };
 use crate::{
     clock::Clock,
-    config::{CanonicalChoice, ChangeSettings, CheckChoice, FormsChoice, Settings},
-    extract::{BesideLinks, LinkKinds, LinkLimits, Omitted, ReferenceSeed},
+    config::{AssetsChoice, CanonicalChoice, ChangeSettings, CheckChoice, FormsChoice, Settings},
+    extract::{BesideLinks, LinkKinds, LinkLimits, Omitted, PartsWanted, ReferenceSeed},
     fetch::Fetcher,
     robots::ProductToken,
     scope::UrlFilter,
@@ -255,12 +255,21 @@ fn visitor<F>(fetcher: F, settings: &Settings, rules: Canonicalizer, agent: &Pro
         omitted: None,
         beside: BesideLinks {
             labels: settings.labels_links(),
-            parts: settings.check.assets == CheckChoice::On,
+            parts: parts_wanted(settings),
             anchors: settings.check.anchors == CheckChoice::On,
         },
         now: Box::new(|| Moment::EPOCH),
         events: None,
         preparers: Preparers::default(),
+    }
+}
+
+/// What becomes of what pages show and load.
+fn parts_wanted(settings: &Settings) -> PartsWanted {
+    match (settings.archive.assets, settings.check.assets) {
+        (AssetsChoice::Keep, _) => PartsWanted::Candidates,
+        (AssetsChoice::Off, CheckChoice::On) => PartsWanted::Named,
+        (AssetsChoice::Off, CheckChoice::Off) => PartsWanted::No,
     }
 }
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::lists::{FetchedAs, Lists};
 use crate::{
     fetch::{Head, HeadRule, ReadBody},
+    media_type,
     url::WebUrl,
 };
 
@@ -28,7 +29,7 @@ impl WantedTypes {
 
     /// The rule by which a fetch ends after the headers; none where everything is read.
     pub(super) fn rule(&self, url: &WebUrl, fetched_as: FetchedAs) -> Option<HeadRule> {
-        if self.named.is_empty() {
+        if self.named.is_empty() || fetched_as.is_asset {
             return None;
         }
         let (types, url) = (self.clone(), url.clone());
@@ -43,15 +44,10 @@ impl WantedTypes {
     }
 
     fn has(&self, content_type: Option<&str>, of: (&WebUrl, FetchedAs)) -> bool {
-        let essence = content_type.and_then(|text| text.split([';', ',']).next()).unwrap_or_default().trim();
-        let essence = essence.to_ascii_lowercase();
-        let is_named = |named: &String| match named.strip_suffix('*') {
-            Some(kind) => essence.starts_with(kind),
-            None => essence == *named,
-        };
+        let essence = content_type.map(media_type::essence).unwrap_or_default();
         essence.is_empty()
             || HTML.contains(&&*essence)
-            || self.named.iter().any(is_named)
+            || media_type::is_among(&self.named, &essence)
             || self.lists.tries(of, content_type)
     }
 }

@@ -6,6 +6,7 @@ use crate::{
     extract,
     fetch::decode::{BodyDecoder, BodyLimits},
     markdown::{Code, ContentBlock, MainContent, Repeated},
+    media_type,
     session::directory::{ArchivedBodies, CurrentPage},
     store::StoreError,
     url::WebUrl,
@@ -39,7 +40,9 @@ pub(super) enum PageContent {
 impl PageContent {
     /// Whether a page of this type has text.
     pub(super) fn is_readable(is_html: bool, content_type: Option<&str>) -> bool {
-        is_html || content_type.is_some_and(|kind| ["text/plain", "text/markdown"].contains(&media_type(kind).as_str()))
+        is_html
+            || content_type
+                .is_some_and(|kind| ["text/plain", "text/markdown"].contains(&media_type::essence(kind).as_str()))
     }
 
     /// Reads a decoded body.
@@ -86,9 +89,4 @@ pub(super) fn harmless(text: &str) -> String {
                 && !matches!(letter, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
     };
     text.chars().filter(is_harmless).collect()
-}
-
-/// A content type without its parameters.
-fn media_type(text: &str) -> String {
-    text.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }

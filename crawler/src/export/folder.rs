@@ -1,10 +1,6 @@
 //! A folder with a file for each page.
 
-use std::{
-    fs::{self, File},
-    io::{BufWriter, Write},
-    path::{Path, PathBuf},
-};
+use std::fs;
 
 use data_encoding::HEXLOWER;
 use serde_json::{Value, json};
@@ -13,13 +9,16 @@ use sha2::{Digest as _, Sha256};
 use super::{
     chrome::Chrome,
     content::{PageContent, harmless},
+    lists::Lines,
     llms::{ListedPage, Llms},
+    names::Suffix,
+    place,
     request::{Export, ExportError, ExportFormat, Exported, unwritable},
     site::ExportedSite,
 };
 use crate::{
     markdown::MainContent,
-    observe::{escape, figures},
+    observe::figures,
     session::directory::{ChangedSince, CurrentPage},
     url::WebUrl,
 };
@@ -27,32 +26,11 @@ use crate::{
 /// What lists the files; a folder that has it is an export.
 const INDEX: &str = "index.jsonl";
 
-/// A file with a JSON object a line.
-struct Lines {
-    path: PathBuf,
-    out: BufWriter<File>,
-}
-
-impl Lines {
-    fn begin(folder: &Path, name: &str) -> Result<Self, ExportError> {
-        let path = folder.join(name);
-        let out = BufWriter::new(File::create(&path).map_err(unwritable(&path))?);
-        Ok(Self { path, out })
-    }
-
-    fn add(&mut self, line: &Value) -> Result<(), ExportError> {
-        writeln!(self.out, "{}", escape::json(line)).map_err(unwritable(&self.path))
-    }
-
-    fn end(mut self) -> Result<(), ExportError> {
-        self.out.flush().map_err(unwritable(&self.path))
-    }
-}
-
 /// The files of an export while they are written.
 struct Folder<'a> {
     export: &'a Export<'a>,
     site: ExportedSite,
+    suffix: Suffix,
     index: Lines,
     chunks: Option<Lines>,
     llms: Option<Llms>,
@@ -62,20 +40,20 @@ struct Folder<'a> {
 /// Writes it.
 pub(super) fn write(export: &Export<'_>) -> Result<Exported, ExportError> {
     let suffix = if export.format == ExportFormat::Text { ".txt" } else { ".md" };
-    begin(&export.out)?;
+    place::begin_folder(export, INDEX)?;
     let chrome = Chrome::learn(export)?;
     let is_whole = export.since == ChangedSince::Ever && export.format == ExportFormat::Markdown;
     let mut folder = Folder {
         export,
         site: ExportedSite::read(export, suffix)?,
+        suffix: Suffix::Added(suffix),
         index: Lines::begin(&export.out, INDEX)?,
         chunks: export.chunks.map(|_| Lines::begin(&export.out, "chunks.jsonl")).transpose()?,
         llms: is_whole.then(|| Llms::begin(&export.out)).transpose()?,
         exported: Exported::default(),
     };
     export.records.current_pages(export.dir, export.since, |page, bodies| {
-        let is_wanted = export.matching.as_ref().is_none_or(|matching| matching.is_match(&page.url));
-        let Some(url) = WebUrl::parse(&page.url).ok().filter(|_| is_wanted) else { return Ok(true) };
+        let Some(url) = WebUrl::parse(&page.url).ok().filter(|_| export.wants(&page.url)) else { return Ok(true) };
         match PageContent::of(page, bodies)? {
             Some(content) => folder.add(page, &url, &content.document(&url, chrome.of(&page.url)))?,
             None => folder.exported.without_body += u64::from(page.is_html),
@@ -85,16 +63,9 @@ pub(super) fn write(export: &Export<'_>) -> Result<Exported, ExportError> {
     folder.end()
 }
 
-/// Makes the folder, unless it has something else.
-fn begin(folder: &Path) -> Result<(), ExportError> {
-    fs::create_dir_all(folder).map_err(unwritable(folder))?;
-    let is_empty = fs::read_dir(folder).map_err(unwritable(folder))?.next().is_none();
-    if is_empty || folder.join(INDEX).exists() { Ok(()) } else { Err(ExportError::Foreign { path: folder.to_owned() }) }
-}
-
 impl Folder<'_> {
     fn add(&mut self, page: &CurrentPage, url: &WebUrl, document: &MainContent) -> Result<(), ExportError> {
-        let file = self.site.file(url);
+        let file = self.site.file(url, self.suffix);
         let title = document.title.as_deref().or(page.title.as_deref()).unwrap_or_default();
         let digest = page.digest.map(|digest| format!("sha256:{}", HEXLOWER.encode(&digest)));
         let text = if self.export.format == ExportFormat::Text {
@@ -139,10 +110,10 @@ impl Folder<'_> {
         let mut deleted = Lines::begin(&self.export.out, "deleted.jsonl")?;
         let mut gone = Vec::new();
         self.export.records.deleted(self.export.since, |url| gone.push(url.to_owned()))?;
-        gone.retain(|url| self.export.matching.as_ref().is_none_or(|matching| matching.is_match(url)));
+        gone.retain(|url| self.export.wants(url));
         for url in gone {
             if let Ok(parsed) = WebUrl::parse(&url) {
-                deleted.add(&json!({ "url": url, "file": self.site.file(&parsed) }))?;
+                deleted.add(&json!({ "url": url, "file": self.site.file(&parsed, self.suffix) }))?;
                 self.exported.deleted += 1;
             }
         }

@@ -1,8 +1,8 @@
 //! One file with a line for each page.
 
 use std::{
-    fs::{self, File},
-    io::{self, BufWriter, Write},
+    fs::File,
+    io::{BufWriter, Write},
     path::Path,
 };
 
@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use super::{
     chrome::Chrome,
     content::{PageContent, harmless},
+    place,
     request::{Export, ExportError, ExportFormat, Exported, unwritable},
 };
 use crate::{
@@ -19,33 +20,9 @@ use crate::{
     url::WebUrl,
 };
 
-/// Writes it: whole, or not at all.
+/// Writes it.
 pub(super) fn write(export: &Export<'_>) -> Result<Exported, ExportError> {
-    refuse_foreign(export)?;
-    let new = export.out.with_added_extension("new");
-    let written = write_new(export, &new).and_then(|exported| {
-        fs::rename(&new, &export.out).map_err(unwritable(&export.out))?;
-        Ok(exported)
-    });
-    if written.is_err() {
-        // Nobody needs what was begun.
-        let _ = fs::remove_file(&new);
-    }
-    written
-}
-
-/// What is there and no file of an export stays: a folder, a device, a file of the crawl.
-fn refuse_foreign(export: &Export<'_>) -> Result<(), ExportError> {
-    let out = &export.out;
-    let is_other = fs::metadata(out).is_ok_and(|known| !known.is_file());
-    let folder = out.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let is_of_crawl =
-        folder.canonicalize().ok().zip(export.dir.canonicalize().ok()).is_some_and(|(one, other)| one == other);
-    if is_other || is_of_crawl {
-        let why = if is_other { "it is no file" } else { "it is in the crawl directory" };
-        return Err(unwritable(out)(io::Error::new(io::ErrorKind::InvalidInput, why)));
-    }
-    Ok(())
+    place::whole_file(export, |new| write_new(export, new))
 }
 
 fn write_new(export: &Export<'_>, new: &Path) -> Result<Exported, ExportError> {
@@ -58,8 +35,7 @@ fn write_new(export: &Export<'_>, new: &Path) -> Result<Exported, ExportError> {
         writeln!(out, "{}", names.join(",")).map_err(unwritable(new))?;
     }
     export.records.current_pages(export.dir, export.since, |page, bodies| {
-        let is_wanted = export.matching.as_ref().is_none_or(|matching| matching.is_match(&page.url));
-        let Some(url) = WebUrl::parse(&page.url).ok().filter(|_| is_wanted) else { return Ok(true) };
+        let Some(url) = WebUrl::parse(&page.url).ok().filter(|_| export.wants(&page.url)) else { return Ok(true) };
         let Some(content) = PageContent::of(page, bodies)? else {
             exported.without_body += u64::from(page.is_html);
             return Ok(true);

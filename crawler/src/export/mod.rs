@@ -12,10 +12,15 @@ mod chrome;
 mod content;
 mod folder;
 mod lines;
+mod lists;
 mod llms;
+mod mirror;
 mod names;
+mod place;
 mod request;
 mod site;
+mod wacz;
+mod warc;
 
 pub(crate) use content::{archived_content, decoded_body};
 pub(crate) use request::{Export, ExportError, ExportFormat, Exported};
@@ -28,5 +33,8 @@ pub(crate) fn export(export: &Export<'_>) -> Result<Exported, ExportError> {
     match export.format {
         ExportFormat::Markdown | ExportFormat::Text => folder::write(export),
         ExportFormat::Jsonl | ExportFormat::Csv => lines::write(export),
+        ExportFormat::Warc => warc::write(export),
+        ExportFormat::Wacz => wacz::write(export),
+        ExportFormat::Mirror => mirror::write(export),
     }
 }

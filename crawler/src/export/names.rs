@@ -25,12 +25,35 @@ const RESERVED: [&str; 4] = ["con", "prn", "aux", "nul"];
 /// Ends of the names of files in an export: no folder has them.
 const OF_FILES: [&str; 3] = [".md", ".txt", ".jsonl"];
 
+/// How the name of a file ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Suffix {
+    /// So, whatever the URL is.
+    Added(&'static str),
+    /// So, as its URL does, or that is added.
+    Own(&'static str),
+}
+
+impl Suffix {
+    pub(super) fn text(self) -> &'static str {
+        let (Self::Added(text) | Self::Own(text)) = self;
+        text
+    }
+}
+
 /// The name of the file of a URL, with `/` between folders and this suffix. Pages of this origin are in no folder of their own.
-pub(super) fn file_name(url: &WebUrl, suffix: &str, own: &str) -> String {
+pub(super) fn file_name(url: &WebUrl, end: Suffix, own: &str) -> String {
+    let suffix = end.text();
     let given = url.path_and_query();
     let (path, query) = given.split_once('?').map_or((given, None), |(path, query)| (path, Some(query)));
     let mut parts: Vec<&str> = path.split('/').skip(1).collect();
-    let last = parts.pop().unwrap_or_default();
+    let mut last = parts.pop().unwrap_or_default();
+    if let Suffix::Own(suffix) = end
+        && let Some(stem) = last.len().checked_sub(suffix.len()).filter(|at| *at > 0 && last.is_char_boundary(*at))
+        && last[stem..].eq_ignore_ascii_case(suffix)
+    {
+        last = &last[..stem];
+    }
     let mut is_altered = query.is_some();
     let mut name = String::new();
     let origin = url.origin().to_string();
@@ -50,7 +73,8 @@ pub(super) fn file_name(url: &WebUrl, suffix: &str, own: &str) -> String {
         name.push_str(if is_of_file { "_/" } else { "/" });
     }
     // What is called index is not the page of its folder, and what looks like a hash is not one.
-    is_altered |= last.eq_ignore_ascii_case("index") || ends_in_hash(last);
+    let is_called_index = last.eq_ignore_ascii_case("index") && matches!(end, Suffix::Added(_));
+    is_altered |= is_called_index || ends_in_hash(last);
     name.push_str(&if last.is_empty() { "index".to_owned() } else { part(last, &mut is_altered) });
     is_altered |= name.len() > LONGEST;
     if is_altered { with_hash(&name, url, suffix) } else { name + suffix }
@@ -102,7 +126,26 @@ mod tests {
     use super::*;
 
     fn name(url: &str) -> String {
-        file_name(&WebUrl::parse(url).unwrap(), ".md", "http://h")
+        file_name(&WebUrl::parse(url).unwrap(), Suffix::Added(".md"), "http://h")
+    }
+
+    #[test]
+    fn a_file_may_end_as_its_url_does() {
+        let name = |url: &str, suffix| file_name(&WebUrl::parse(url).unwrap(), Suffix::Own(suffix), "http://h");
+        let cases = [
+            ("http://h/", ".html", "index.html"),
+            ("http://h/index.html", ".html", "index.html"),
+            ("http://h/a.HTML", ".html", "a.html"),
+            ("http://h/a.php", ".html", "a.php.html"),
+            ("http://h/d/s.css", ".css", "d/s.css"),
+            ("http://h/.css", ".css", "_css.css"),
+        ];
+        for (url, suffix, expected) in cases {
+            let name = name(url, suffix);
+            assert!(name == expected || name.contains("_css-"), "{url} {name}");
+        }
+        let query = name("http://h/s.css?v=1", ".css");
+        assert_eq!((&query[..2], &query[query.len() - 4..]), ("s-", ".css"));
     }
 
     #[test]

@@ -24,11 +24,18 @@ pub(crate) enum ExportFormat {
     Csv,
     /// A folder with a text file for each page.
     Text,
+    /// A folder with WARC files.
+    Warc,
+    /// A WACZ file.
+    Wacz,
+    /// A folder that a browser opens.
+    Mirror,
 }
 
 impl ExportFormat {
     /// All of them.
-    pub(crate) const ALL: [Self; 4] = [Self::Markdown, Self::Jsonl, Self::Csv, Self::Text];
+    pub(crate) const ALL: [Self; 7] =
+        [Self::Markdown, Self::Jsonl, Self::Csv, Self::Text, Self::Warc, Self::Wacz, Self::Mirror];
 
     /// Its name.
     pub(crate) fn as_str(self) -> &'static str {
@@ -37,7 +44,15 @@ impl ExportFormat {
             Self::Jsonl => "jsonl",
             Self::Csv => "csv",
             Self::Text => "text",
+            Self::Warc => "warc",
+            Self::Wacz => "wacz",
+            Self::Mirror => "mirror",
         }
+    }
+
+    /// Whether it has each archived answer, and not only the pages as they are now.
+    pub(crate) fn has_all_answers(self) -> bool {
+        matches!(self, Self::Warc | Self::Wacz)
     }
 }
 
@@ -60,8 +75,15 @@ pub(crate) struct Export<'a> {
     pub(crate) chunks: Option<usize>,
 }
 
+impl Export<'_> {
+    /// Whether a page is wanted, by its URL.
+    pub(super) fn wants(&self, url: &str) -> bool {
+        self.matching.as_ref().is_none_or(|matching| matching.is_match(url))
+    }
+}
+
 /// How much was exported.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Exported {
     /// Pages.
     pub(crate) pages: u64,
@@ -69,6 +91,8 @@ pub(crate) struct Exported {
     pub(crate) deleted: u64,
     /// Pages with text that are not archived.
     pub(crate) without_body: u64,
+    /// The page at which people begin, of a folder that they open.
+    pub(crate) first: Option<PathBuf>,
 }
 
 /// Why an export ends.

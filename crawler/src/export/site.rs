@@ -6,10 +6,13 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::{
     content::PageContent,
-    names,
+    names::{self, Suffix},
     request::{Export, ExportError},
 };
-use crate::url::WebUrl;
+use crate::{
+    session::directory::{ChangedSince, CurrentPage},
+    url::WebUrl,
+};
 
 /// A redirect is followed so often.
 const MOST_REDIRECTS: usize = 5;
@@ -17,59 +20,102 @@ const MOST_REDIRECTS: usize = 5;
 /// The pages of a crawl that have files.
 #[derive(Debug)]
 pub(super) struct ExportedSite {
-    suffix: &'static str,
     /// The origin of the first URL: its pages are in no folder of their own.
     own: String,
     /// Names that two URLs have but for their case, by the hashes of those in lower case, with the hash of the URL that came first.
     taken: HashMap<u64, u64>,
-    /// Those that have files in this export, by the hashes of their URLs.
-    pages: HashSet<u64>,
+    /// Names of folders, where a file might have one too: by the hashes of those in lower case.
+    folders: HashSet<u64>,
+    /// How the names end of those that have files in this export, by the hashes of their URLs.
+    pages: HashMap<u64, Suffix>,
     redirects: HashMap<u64, String>,
 }
 
 impl ExportedSite {
-    /// What is known of the whole crawl: so the name of a file does not depend on which pages are there now.
+    /// What is known of the whole crawl: so the name of a file, which ends so, does not depend on which pages are there now.
     pub(super) fn read(export: &Export<'_>, suffix: &'static str) -> Result<Self, ExportError> {
-        let mut site = Self {
-            suffix,
-            own: String::new(),
-            taken: HashMap::new(),
-            pages: HashSet::new(),
-            redirects: HashMap::new(),
-        };
-        let mut first: HashMap<u64, u64> = HashMap::new();
+        let mut site = Self::new(export)?;
+        let suffix = Suffix::Added(suffix);
+        let mut first = HashMap::new();
         export.records.urls(|url| {
-            let Ok(url) = WebUrl::parse(url) else { return };
-            if site.own.is_empty() {
-                site.own = url.origin().to_string();
-            }
-            let name = hash(&names::file_name(&url, suffix, &site.own).to_lowercase());
-            let owner = *first.entry(name).or_insert_with(|| hash(url.as_str()));
-            if owner != hash(url.as_str()) {
-                site.taken.insert(name, owner);
+            if let Ok(url) = WebUrl::parse(url) {
+                site.name(&url, suffix, &mut first);
             }
         })?;
-        export.records.current_pages(export.dir, export.since, |page, _| {
-            let is_wanted = export.matching.as_ref().is_none_or(|matching| matching.is_match(&page.url));
-            if is_wanted && page.is_archived() && PageContent::is_readable(page.is_html, page.content_type.as_deref()) {
-                site.pages.insert(hash(&page.url));
-            }
-            Ok::<_, ExportError>(true)
-        })?;
-        export.records.redirects(|from, to| {
-            site.redirects.insert(hash(from), to.to_owned());
+        site.add_pages(export, |page| {
+            PageContent::is_readable(page.is_html, page.content_type.as_deref()).then_some(suffix)
         })?;
         Ok(site)
     }
 
+    /// The same of files that have names as their URLs have. What is a folder is no file.
+    pub(super) fn read_as_it_is(
+        export: &Export<'_>,
+        suffix_of: impl Fn(&CurrentPage) -> Suffix,
+    ) -> Result<Self, ExportError> {
+        let mut site = Self::new(export)?;
+        let mut first = HashMap::new();
+        export.records.current_pages(export.dir, ChangedSince::Ever, |page, _| {
+            if let Some(url) = WebUrl::parse(&page.url).ok().filter(|_| page.is_archived()) {
+                let name = site.name(&url, suffix_of(page), &mut first);
+                let folders = name.match_indices('/').map(|(end, _)| hash(&name[..end]));
+                site.folders.extend(folders);
+            }
+            Ok::<_, ExportError>(true)
+        })?;
+        site.add_pages(export, |page| Some(suffix_of(page)))?;
+        Ok(site)
+    }
+
+    fn new(export: &Export<'_>) -> Result<Self, ExportError> {
+        let (mut own, mut redirects) = (String::new(), HashMap::new());
+        export.records.urls(|url| {
+            if let Some(url) = WebUrl::parse(url).ok().filter(|_| own.is_empty()) {
+                own = url.origin().to_string();
+            }
+        })?;
+        export.records.redirects(|from, to| {
+            redirects.insert(hash(from), to.to_owned());
+        })?;
+        Ok(Self { own, taken: HashMap::new(), folders: HashSet::new(), pages: HashMap::new(), redirects })
+    }
+
+    /// Takes note of the name of a URL, in lower case.
+    fn name(&mut self, url: &WebUrl, suffix: Suffix, first: &mut HashMap<u64, u64>) -> String {
+        let name = names::file_name(url, suffix, &self.own).to_lowercase();
+        let owner = *first.entry(hash(&name)).or_insert_with(|| hash(url.as_str()));
+        if owner != hash(url.as_str()) {
+            self.taken.insert(hash(&name), owner);
+        }
+        name
+    }
+
+    /// Takes note of the pages of this export, with how their files end.
+    fn add_pages(
+        &mut self,
+        export: &Export<'_>,
+        suffix_of: impl Fn(&CurrentPage) -> Option<Suffix>,
+    ) -> Result<(), ExportError> {
+        export.records.current_pages(export.dir, export.since, |page, _| {
+            if export.wants(&page.url)
+                && page.is_archived()
+                && let Some(suffix) = suffix_of(page)
+            {
+                self.pages.insert(hash(&page.url), suffix);
+            }
+            Ok(true)
+        })
+    }
+
     /// The file of a page.
-    pub(super) fn file(&self, url: &WebUrl) -> String {
-        let name = names::file_name(url, self.suffix, &self.own);
-        let owner = self.taken.get(&hash(&name.to_lowercase()));
-        if owner.is_none_or(|owner| *owner == hash(url.as_str())) {
+    pub(super) fn file(&self, url: &WebUrl, suffix: Suffix) -> String {
+        let name = names::file_name(url, suffix, &self.own);
+        let known = hash(&name.to_lowercase());
+        let is_own = self.taken.get(&known).is_none_or(|owner| *owner == hash(url.as_str()));
+        if is_own && !self.folders.contains(&known) {
             return name;
         }
-        names::with_hash(name.strip_suffix(self.suffix).unwrap_or(&name), url, self.suffix)
+        names::with_hash(name.strip_suffix(suffix.text()).unwrap_or(&name), url, suffix.text())
     }
 
     /// What a link to a URL is in a file: the way to the file of its page, or else the URL.
@@ -77,7 +123,7 @@ impl ExportedSite {
         let mut page = target.clone();
         page.set_fragment(None);
         for _ in 0..MOST_REDIRECTS {
-            if self.pages.contains(&hash(page.as_str())) {
+            if self.pages.contains_key(&hash(page.as_str())) {
                 break;
             }
             let Some(next) = self.redirects.get(&hash(page.as_str())).and_then(|next| url::Url::parse(next).ok())
@@ -87,11 +133,11 @@ impl ExportedSite {
             page = next;
             page.set_fragment(None);
         }
-        let Some(url) = WebUrl::parse(page.as_str()).ok().filter(|url| self.pages.contains(&hash(url.as_str()))) else {
-            return target.as_str().to_owned();
-        };
+        let url = WebUrl::parse(page.as_str()).ok();
+        let found = url.and_then(|url| self.pages.get(&hash(url.as_str())).map(|suffix| (url, *suffix)));
+        let Some((url, suffix)) = found else { return target.as_str().to_owned() };
         let fragment = target.fragment().map_or(String::new(), |fragment| format!("#{fragment}"));
-        let file = self.file(&url);
+        let file = self.file(&url, suffix);
         if file == from && !fragment.is_empty() { fragment } else { way(from, &file) + &fragment }
     }
 }

@@ -33,6 +33,8 @@ pub struct RawLink {
     pub element: Element,
     /// Every occurrence carries `rel=nofollow`.
     pub nofollow: bool,
+    /// It is something that the page shows or loads.
+    pub is_asset: bool,
 }
 
 /// The links of a page, each reference once, in document order.
@@ -43,6 +45,8 @@ pub struct RawLinks {
     hashes: Option<BaseHashes>,
     /// What lists them, where that is no page.
     list: Option<SourceKind>,
+    /// The first of those that are shown or loaded: they come last.
+    assets_from: Option<u32>,
     /// What the page shows and loads, where that is asked for.
     pub parts: Vec<PagePart>,
     /// Its names and its links to names, where they are wanted.
@@ -57,6 +61,7 @@ impl RawLinks {
             references,
             base,
             list: None,
+            assets_from: None,
             parts: Vec::new(),
             anchors: None,
         }
@@ -87,6 +92,14 @@ impl RawLinks {
     /// The canonical page that the page names.
     pub fn add_canonical(&mut self, url: &str) {
         self.references.offer_page(Some(url.as_bytes()), Element::Link, Some(b"canonical"));
+    }
+
+    /// What the page shows or loads, as candidates. No link may come after it.
+    pub fn add_assets(&mut self, parts: &[PagePart]) {
+        self.assets_from = u32::try_from(self.len()).ok();
+        for PagePart { url, element } in parts {
+            self.references.offer(Some(url.as_str().as_bytes()), *element, false);
+        }
     }
 
     /// The same, of a sitemap or a feed.
@@ -139,7 +152,8 @@ impl RawLinks {
             let number = reference.number;
             let element = reference.element;
             let nofollow = !reference.marks.some_follow;
-            RawLink { number, hash, element, nofollow }
+            let is_asset = self.assets_from.is_some_and(|first| number >= first);
+            RawLink { number, hash, element, nofollow, is_asset }
         })
     }
 

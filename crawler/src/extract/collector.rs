@@ -14,16 +14,17 @@ use super::{
     collected::Collected,
     directives::MetaRobots,
     element::{Element, LinkKinds},
-    foreign::Foreign,
     lines::{Deaf, LineBuilder, Listener, is_shown_raw},
     reader::PageReader,
     references::{LinkLimits, ReferenceSeed, References},
     refresh::refresh_target,
     relations::{Relation, RelationTag},
-    srcset::candidates,
     tags::{Name, Slot, Tag, Values, Wanted},
 };
-use crate::text::Text;
+use crate::{
+    syntax::{Foreign, urls_of_source_set},
+    text::Text,
+};
 
 /// How many bytes of a title are kept.
 const LONGEST_TITLE: usize = 4096;
@@ -287,7 +288,10 @@ impl<'a, L: Listener> Collector<'a, L> {
             // The image of a drawing.
             Tag::Embedded if !html => parts.offer_part(url.or(other), Element::of_part(name)),
             Tag::Embedded | Tag::Script => {
-                let values = [url, other].into_iter().flatten().chain(content.into_iter().flat_map(candidates));
+                let values = [url, other]
+                    .into_iter()
+                    .flatten()
+                    .chain(content.into_iter().flat_map(|set| urls_of_source_set(set).map(|url| &set[url])));
                 for value in values {
                     parts.offer_part(Some(value), Element::of_part(name));
                 }

@@ -133,6 +133,28 @@ impl Element {
         }
     }
 
+    /// Whether it shows or loads what it names.
+    pub fn is_part(self) -> bool {
+        matches!(
+            self,
+            Self::Image
+                | Self::Source
+                | Self::Script
+                | Self::StyleSheet
+                | Self::Part
+                | Self::Object
+                | Self::Embed
+                | Self::Audio
+                | Self::Video
+                | Self::Track
+                | Self::Input
+                | Self::Drawing
+                | Self::Use
+                | Self::Style
+                | Self::ImportedSheet
+        )
+    }
+
     /// Whether the page says that a feed is there.
     pub fn is_feed(self) -> bool {
         matches!(self, Self::Feed | Self::HeaderFeed)

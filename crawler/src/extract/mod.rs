@@ -11,7 +11,7 @@
 //! [`RawLinks`] are not parsed at all; their hashes identify links that were parsed before.
 //!
 //! Tokenising is html5gum's. On top of it, only what can matter is looked at: `reader` skips unwanted text and tags, and reads plain links
-//! itself, `collector` keeps the attributes of interest, `foreign` knows just enough of tree construction to tell SVG and `MathML` from
+//! itself, `collector` keeps the attributes of interest, [`Foreign`](crate::syntax::Foreign) knows just enough of tree construction to tell SVG and `MathML` from
 //! HTML. `lines` gets the text, in the same pass. No tree is built (except where parts of a text are left out by CSS selector, for that
 //! text alone): a link counts where its tag is, in `<select>`, `<template>` or `<noscript>` too (scripts do not run here).
 //!
@@ -30,7 +30,6 @@ mod collector;
 mod directives;
 mod element;
 mod fields;
-mod foreign;
 mod head;
 mod header;
 mod html;
@@ -50,7 +49,6 @@ mod relations;
 mod sheets;
 mod shell;
 pub mod sitemap;
-mod srcset;
 mod tags;
 #[cfg(test)]
 mod tests;
@@ -74,6 +72,6 @@ pub use log_in::{PageLook, page_look};
 pub use omitted::{Omitted, SelectorError};
 pub use page::{PageLink, PageLinks, PageReferences, ScannedPage, decoded, everything, links, plain_text, scan};
 pub use parts::{PagePart, parts};
-pub use reading::{BesideLinks, Reading};
+pub use reading::{BesideLinks, PartsWanted, Reading};
 pub use references::{LinkLimits, ReferenceSeed};
 pub use sheets::{SheetPart, sheet_parts};

@@ -1,6 +1,12 @@
 //! What a page shows and loads.
 
-use super::{Element, LinkLimits, base::Base, charset::decode, collector::collect_parts, sheets::of_page};
+use super::{
+    Element, LinkLimits,
+    base::Base,
+    charset::decode,
+    collector::collect_parts,
+    sheets::{SheetPart, of_page},
+};
 use crate::url::WebUrl;
 
 /// Something that a page shows or loads.
@@ -10,6 +16,13 @@ pub struct PagePart {
     pub url: WebUrl,
     /// Where it was found first.
     pub element: Element,
+}
+
+impl From<SheetPart> for PagePart {
+    /// Of a style sheet.
+    fn from(SheetPart { url, is_sheet }: SheetPart) -> Self {
+        Self { url, element: if is_sheet { Element::ImportedSheet } else { Element::Style } }
+    }
 }
 
 /// What a page shows and loads within these limits, as it is written each once.

@@ -18,12 +18,12 @@ use super::{
     attributes::{Attributes, is_nofollow, name_end, tag_end},
     collected::Collected,
     element::{Element, LinkKinds},
-    foreign::may_change_namespace,
     references::References,
     relations::RelationTag,
     tags::{Tag, Wanted},
     word_count::begins_markup,
 };
+use crate::syntax::may_change_namespace;
 
 /// Attributes of a tag that the tokenizer sees; those behind them mean nothing. It may need stack for each that has a value,
 /// if the compiler does not make jumps of its calls: a tag with some thousands would end the process.

@@ -22,13 +22,25 @@ pub struct Reading {
     pub beside: BesideLinks,
 }
 
+/// What becomes of what a page shows and loads.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum PartsWanted {
+    /// It is not looked for.
+    #[default]
+    No,
+    /// It is named beside the links ([`RawLinks::parts`](super::RawLinks::parts)).
+    Named,
+    /// It is among the candidates ([`RawLinks::add_assets`](super::RawLinks::add_assets)).
+    Candidates,
+}
+
 /// What is wanted of a page beside its links.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct BesideLinks {
     /// What each link says of itself ([`RawLinks::label`](super::RawLinks::label)).
     pub labels: bool,
-    /// What the page shows and loads ([`RawLinks::parts`](super::RawLinks::parts)): that takes a second pass.
-    pub parts: bool,
+    /// What the page shows and loads: that takes a second pass.
+    pub parts: PartsWanted,
     /// The names of the page's elements, and its links to names ([`RawLinks::anchors`](super::RawLinks::anchors)): that takes another pass.
     pub anchors: bool,
 }

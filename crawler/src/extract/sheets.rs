@@ -6,11 +6,13 @@
 
 use std::collections::HashSet;
 
-use cssparser::{Parser, Token};
 use html5gum::Token as HtmlToken;
 
 use super::{LinkLimits, tokens::Tokens};
-use crate::url::WebUrl;
+use crate::{
+    syntax::{WrittenUrl, urls_of_sheet},
+    url::WebUrl,
+};
 
 /// Something that a style sheet loads.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -82,97 +84,15 @@ pub(super) fn of_page(html: &[u8]) -> Vec<WrittenPart> {
 /// What a style sheet or a declaration loads.
 fn of_css(css: &str) -> Vec<WrittenPart> {
     let mut found = Vec::new();
-    read(&mut Parser::new(css), Place::Plain, &mut Rule::Other, &mut found);
+    urls_of_sheet(css, &mut |WrittenUrl { text, is_sheet, .. }| {
+        let text = text.trim();
+        // A fragment alone names a part of the page, and `data:` holds what it names.
+        let is_data = text.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("data:"));
+        if !text.is_empty() && !text.starts_with('#') && !is_data {
+            found.push(WrittenPart { text: text.to_owned(), is_sheet });
+        }
+    });
     found
-}
-
-/// What a string means.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
-    /// Nothing.
-    Plain,
-    /// In `url()`: something is there.
-    Url,
-    /// In `image-set()`: an image is there.
-    Images,
-}
-
-/// What a rule says of the first URL in it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Rule {
-    /// It is a style sheet.
-    Import,
-    /// It is only a name.
-    Namespace,
-    /// Nothing.
-    Other,
-}
-
-impl Rule {
-    fn named(name: &str) -> Self {
-        match name.to_ascii_lowercase().as_str() {
-            "import" => Self::Import,
-            "namespace" => Self::Namespace,
-            _ => Self::Other,
-        }
-    }
-}
-
-/// Reads a block to its end. What is nested too deeply is passed over.
-fn read(parser: &mut Parser<'_>, place: Place, within: &mut Rule, found: &mut Vec<WrittenPart>) {
-    let mut rule = *within;
-    while let Ok(token) = parser.next() {
-        let inner = match token.clone() {
-            Token::AtKeyword(name) => {
-                rule = Rule::named(&name);
-                continue;
-            }
-            Token::Semicolon => {
-                rule = Rule::Other;
-                continue;
-            }
-            Token::UnquotedUrl(text) => {
-                take(&text, &mut rule, found);
-                continue;
-            }
-            Token::QuotedString(text) => {
-                if place != Place::Plain || rule == Rule::Import {
-                    take(&text, &mut rule, found);
-                }
-                continue;
-            }
-            Token::Function(name) if name.eq_ignore_ascii_case("url") || name.eq_ignore_ascii_case("src") => Place::Url,
-            Token::Function(name) if name.to_ascii_lowercase().ends_with("image-set") => Place::Images,
-            Token::CurlyBracketBlock => {
-                rule = Rule::Other;
-                Place::Plain
-            }
-            Token::Function(_) | Token::ParenthesisBlock | Token::SquareBracketBlock => Place::Plain,
-            _ => continue,
-        };
-        let mut inside = if inner == Place::Url { rule } else { Rule::Other };
-        // What is nested too deeply is an error, and is passed over.
-        let nested = parser.parse_nested_block(|block| {
-            read(block, inner, &mut inside, found);
-            Ok::<(), cssparser::ParseError<()>>(())
-        });
-        if inner == Place::Url && nested.is_ok() {
-            rule = inside;
-        }
-    }
-    *within = rule;
-}
-
-/// Takes what a style sheet loads. A fragment alone names a part of the page, and `data:` holds what it names.
-fn take(text: &str, rule: &mut Rule, found: &mut Vec<WrittenPart>) {
-    let text = text.trim();
-    let is_data = text.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("data:"));
-    if *rule != Rule::Namespace && !text.is_empty() && !text.starts_with('#') && !is_data {
-        found.push(WrittenPart { text: text.to_owned(), is_sheet: *rule == Rule::Import });
-    }
-    if *rule == Rule::Import {
-        *rule = Rule::Other;
-    }
 }
 
 #[cfg(test)]

@@ -4,7 +4,8 @@
 
 use html5gum::{Readable, Token, Tokenizer};
 
-use super::{foreign::Foreign, tags::Tag};
+use super::tags::Tag;
+use crate::syntax::Foreign;
 
 /// The tokens of a page.
 pub(super) struct Tokens<'h> {

@@ -109,6 +109,8 @@ impl Refusal {
 pub struct CrawlScope {
     rules: ScopeRules,
     filter: Option<UrlFilter>,
+    /// Whether what pages show and load belongs to it, wherever it is.
+    assets: bool,
     /// The authorities that belong to it whole.
     hosts: Names,
     /// The registrable domains that do.
@@ -120,13 +122,26 @@ pub struct CrawlScope {
 impl CrawlScope {
     /// A scope that holds nothing yet.
     pub fn new(rules: ScopeRules) -> Self {
-        Self { rules, filter: None, hosts: Names::default(), domains: Names::default(), folders: BTreeMap::new() }
+        Self {
+            rules,
+            filter: None,
+            assets: false,
+            hosts: Names::default(),
+            domains: Names::default(),
+            folders: BTreeMap::new(),
+        }
     }
 
     /// The same, as far as a function has URLs pass, if there is one.
     #[must_use]
     pub fn filtered(self, filter: Option<UrlFilter>) -> Self {
         Self { filter, ..self }
+    }
+
+    /// The same with what pages show and load, if that is so.
+    #[must_use]
+    pub fn with_assets(self, assets: bool) -> Self {
+        Self { assets, ..self }
     }
 
     /// Takes in what this start URL (or the target of its redirect) reaches; `true` if that is more than before.
@@ -187,6 +202,24 @@ impl CrawlScope {
             Err(Refusal::Scope)
         } else if self.rules.exclude.iter().any(|pattern| pattern.is_match(url.as_str())) {
             Err(Refusal::Exclude)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Whether something may be fetched because a page shows or loads it: if so, wherever it is, unless it is excluded.
+    ///
+    /// # Errors
+    /// The first rule that refuses it.
+    pub fn judge_asset(&self, url: &WebUrl) -> Result<(), Refusal> {
+        if url.as_str().len() > self.rules.max_url_length {
+            Err(Refusal::TooLong)
+        } else if !self.assets {
+            Err(Refusal::Scope)
+        } else if self.rules.exclude.iter().any(|pattern| pattern.is_match(url.as_str())) {
+            Err(Refusal::Exclude)
+        } else if self.filter.as_ref().is_some_and(|UrlFilter(passes)| !passes(url)) {
+            Err(Refusal::Filter)
         } else {
             Ok(())
         }

@@ -3,12 +3,8 @@
 //! Invariant: what is shown has a policy under which it has an origin of its own, loads from the archive alone and asks for nothing. The
 //! frame that it is in keeps it from going elsewhere.
 
-use regex::Regex;
-use scraper::{Html, Node};
-use std::sync::LazyLock;
-
 use super::answers::ArchivedPage;
-use crate::url::WebUrl;
+use crate::{media_type, rewrite, url::WebUrl};
 
 /// Where archived pages are, followed by the sequence and the URL.
 pub(super) const PREFIX: &str = "/replay/";
@@ -20,15 +16,6 @@ pub(super) const POLICY: &str = "sandbox allow-scripts; default-src 'none'; scri
 
 /// A larger page is shown as it is; its links lead nowhere.
 const LONGEST: usize = 4 << 20;
-
-/// Attributes with a URL.
-const URLS: [&str; 8] = ["href", "src", "poster", "data", "action", "formaction", "background", "data-src"];
-
-/// Attributes that would have a browser refuse what was rewritten.
-const DROPPED: [&str; 3] = ["integrity", "crossorigin", "nonce"];
-
-static IN_STYLES: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r#"(?i)(url\(\s*['"]?|@import\s+['"])([^'")\s]+)"#).expect("this is a pattern"));
 
 /// The path of the archived copy of a URL.
 pub(super) fn path(sequence: Option<u32>, url: &str) -> String {
@@ -45,88 +32,30 @@ pub(super) fn asked(path_and_query: &str) -> Option<(Option<u32>, &str)> {
 /// A page as it is shown: its type and its bytes.
 pub(super) fn shown(page: &ArchivedPage, sequence: Option<u32>) -> (String, Vec<u8>) {
     let sent = page.copy.content_type.as_deref().unwrap_or("application/octet-stream");
-    let kind = sent.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    if page.is_html() && page.body.len() <= LONGEST {
-        return ("text/html; charset=utf-8".to_owned(), html(&page.text(), &page.url, sequence).into_bytes());
-    }
-    if kind == "text/css" && page.body.len() <= LONGEST {
-        return ("text/css; charset=utf-8".to_owned(), style(&page.text(), &page.url, sequence).into_bytes());
+    let shown = match page.body.len() {
+        length if length > LONGEST => None,
+        _ if page.is_html() => html(&page.text(), &page.url, sequence).map(|html| ("text/html", html)),
+        _ if media_type::is_style_sheet(Some(sent)) => {
+            style(&page.text(), &page.url, sequence).map(|style| ("text/css", style))
+        }
+        _ => None,
+    };
+    if let Some((kind, text)) = shown {
+        return (format!("{kind}; charset=utf-8"), text.into_bytes());
     }
     // A header holds no other characters.
     let is_plain = sent.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ');
     (if is_plain { sent.to_owned() } else { "application/octet-stream".to_owned() }, page.body.clone())
 }
 
-fn html(text: &str, page: &WebUrl, sequence: Option<u32>) -> String {
-    let mut document = Html::parse_document(text);
-    let base = base(&document, page);
-    for node in document.tree.values_mut() {
-        let Node::Element(element) = node else { continue };
-        let is_base = element.name() == "base";
-        let is_meta = element.name() == "meta";
-        element.attrs.retain(|(name, _)| {
-            let name = name.local.as_ref();
-            !(DROPPED.contains(&name) || is_base && name == "href" || is_meta && name == "http-equiv")
-        });
-        for (name, value) in &mut element.attrs {
-            let new = match name.local.as_ref() {
-                "srcset" | "imagesrcset" => Some(source_set(value, &base, sequence)),
-                "style" => Some(style(value, &base, sequence)),
-                name if URLS.contains(&name) => target(value, &base, sequence),
-                _ => None,
-            };
-            if let Some(new) = new {
-                *value = new.into();
-            }
-        }
-    }
-    for node in document.tree.values_mut() {
-        if let Node::Text(text) = node
-            && text.contains("url(")
-        {
-            text.text = style(&text.text, &base, sequence).into();
-        }
-    }
-    document.html()
+/// With what it refers to in the archive.
+fn html(text: &str, page: &WebUrl, sequence: Option<u32>) -> Option<String> {
+    Some(rewrite::html(text, "", &url::Url::parse(page.as_str()).ok()?, &mut |url| Some(path(sequence, url.as_str()))))
 }
 
-/// The URL against which those of a document are read.
-fn base(document: &Html, page: &WebUrl) -> WebUrl {
-    let elements = document.tree.values().filter_map(Node::as_element);
-    let given = elements.filter(|element| element.name() == "base").find_map(|element| element.attr("href"));
-    given.and_then(|given| page.join(given).ok()).unwrap_or_else(|| page.clone())
-}
-
-/// Where a reference leads in the archive; `None` if it stays as it is. Scripts do not run by a link.
-fn target(value: &str, base: &WebUrl, sequence: Option<u32>) -> Option<String> {
-    let value = value.trim();
-    if value.starts_with('#') || value.is_empty() {
-        return None;
-    }
-    let lower: String = value.chars().take(11).collect::<String>().to_ascii_lowercase();
-    if lower.starts_with("data:") || lower.starts_with("javascript:") || lower.starts_with("mailto:") {
-        return None;
-    }
-    let fragment = value.split_once('#').map_or(String::new(), |(_, fragment)| format!("#{fragment}"));
-    let url = base.join(value).ok()?;
-    Some(path(sequence, url.as_str()) + &fragment)
-}
-
-fn source_set(value: &str, base: &WebUrl, sequence: Option<u32>) -> String {
-    let one = |candidate: &str| {
-        let candidate = candidate.trim();
-        let (url, rest) = candidate.split_once(' ').unwrap_or((candidate, ""));
-        format!("{} {rest}", target(url, base, sequence).unwrap_or_else(|| url.to_owned()))
-    };
-    value.split(',').map(one).collect::<Vec<_>>().join(", ")
-}
-
-fn style(text: &str, base: &WebUrl, sequence: Option<u32>) -> String {
-    let replaced = IN_STYLES.replace_all(text, |found: &regex::Captures<'_>| {
-        let url = target(&found[2], base, sequence).unwrap_or_else(|| found[2].to_owned());
-        format!("{}{url}", &found[1])
-    });
-    replaced.into_owned()
+fn style(text: &str, sheet: &WebUrl, sequence: Option<u32>) -> Option<String> {
+    let sheet = url::Url::parse(sheet.as_str()).ok()?;
+    Some(rewrite::style_sheet(text, &sheet, &mut |url| Some(path(sequence, url.as_str()))))
 }
 
 #[cfg(test)]
@@ -136,16 +65,16 @@ mod tests {
     #[test]
     fn references_lead_to_the_archive() {
         let page = WebUrl::parse("http://h/a/b").unwrap();
-        let shown = |text: &str| html(text, &page, Some(3));
+        let shown = |text: &str| html(text, &page, Some(3)).unwrap();
         let cases = [
             ("<a href=c>", "href=\"/replay/3/http://h/a/c\""),
             ("<a href='/c?d=e#f'>", "href=\"/replay/3/http://h/c?d=e#f\""),
             ("<img src=//other/x.png srcset='y.png 2x, /z.png'>", "src=\"/replay/3/http://other/x.png\""),
             ("<img srcset='y.png 2x, /z.png'>", "/replay/3/http://h/a/y.png 2x, /replay/3/http://h/z.png"),
             ("<base href=/q/><a href=c>", "href=\"/replay/3/http://h/q/c\""),
-            ("<p style='background:url(x.png)'>", "url(/replay/3/http://h/a/x.png)"),
+            ("<p style='background:url(x.png)'>", "url(&quot;/replay/3/http://h/a/x.png&quot;)"),
             ("<style>@import 'y.css'; p { background: url(\"/x.png\") }</style>", "url(\"/replay/3/http://h/x.png"),
-            ("<a href='#top'>", "href=\"#top\""),
+            ("<a href='#top'>", "href='#top'"),
         ];
         for (text, expected) in cases {
             assert!(shown(text).contains(expected), "{text} {}", shown(text));

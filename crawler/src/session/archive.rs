@@ -5,6 +5,7 @@ use crate::{
     config::{ArchiveChoice, Settings},
     engine::Preparer,
     fetch::{FetchResponse, Keep},
+    media_type,
     store::KeptPart,
     url::WebUrl,
 };
@@ -52,21 +53,12 @@ impl Preparer for Archiver {
 
     fn prepare(&self, _url: &WebUrl, answer: &FetchResponse) -> Option<KeptPart> {
         let is_page = (200..300).contains(&answer.status);
-        if is_page && !self.types.is_empty() && !self.has(answer.content_type().unwrap_or_default()) {
+        let essence = || answer.content_type().map(media_type::essence).unwrap_or_default();
+        if is_page && !self.types.is_empty() && !media_type::is_among(&self.types, &essence()) {
             return None;
         }
         let archived = ArchivedAnswer::of(answer)?;
         let bytes = archived.bytes();
         Some(KeptPart::new(archived, bytes))
-    }
-}
-
-impl Archiver {
-    fn has(&self, content_type: &str) -> bool {
-        let essence = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-        self.types.iter().any(|named| match named.strip_suffix('*') {
-            Some(kind) => essence.starts_with(kind),
-            None => essence == *named,
-        })
     }
 }

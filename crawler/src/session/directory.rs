@@ -10,8 +10,9 @@ use crate::{
 };
 
 pub(crate) use sqlite::{
-    ArchiveMoment, ArchiveRule, ArchiveTaker, ArchivedAnswer, ArchivedBodies, ArchivedCopy, Beginning, ChangedSince,
-    CrawlDirectory, CurrentPage, DirectoryLock, FILES, FieldTaker, Records, index_pages, takers,
+    ArchiveCopies, ArchiveMoment, ArchiveRule, ArchiveTaker, ArchivedAnswer, ArchivedBodies, ArchivedCopy,
+    ArchivedVisit, Beginning, ChangedSince, CrawlDirectory, CurrentPage, DirectoryLock, FILES, FieldTaker, Records,
+    index_pages, takers,
 };
 
 /// Where crawls are kept for which no directory is given.

@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// What these settings say decides which links of a page are kept.
-const LINK_KEYS: [&str; 11] = [
+const LINK_KEYS: [&str; 12] = [
     SCOPE_KEYS,
     "extract.max_links",
     "extract.nofollow",
@@ -33,6 +33,7 @@ const LINK_KEYS: [&str; 11] = [
     "sources.feeds",
     "check.assets",
     "check.anchors",
+    "archive.assets",
 ];
 
 /// What these say decides which fields pages have.

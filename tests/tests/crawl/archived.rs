@@ -3,7 +3,7 @@
 use std::{
     fs,
     io::{Read, Write},
-    path::Path,
+    path::{Path, PathBuf},
     process::Command,
     sync::{
         Arc,
@@ -14,7 +14,7 @@ use std::{
 use flate2::{Compression, read::MultiGzDecoder, write::GzEncoder};
 use rustix::process::Signal;
 use webloom_tests::{
-    archive::{assert_sound, files},
+    archive::{assert_sound, assert_valid, files, files_in},
     server::{Asked, Reply, Server},
     webloom::{Webloom, assert_clean, pages_of},
 };
@@ -103,8 +103,12 @@ fn assert_damaged(dir: &Path) {
 
 /// The texts of all records.
 fn records(dir: &Path) -> String {
+    texts(&files(dir))
+}
+
+fn texts(files: &[PathBuf]) -> String {
     let mut text = Vec::new();
-    for file in files(dir) {
+    for file in files {
         MultiGzDecoder::new(fs::File::open(file).expect("it opens")).read_to_end(&mut text).expect("it is gzip");
     }
     String::from_utf8_lossy(&text).into_owned()
@@ -164,6 +168,122 @@ fn each_answer_is_archived_once_and_read_back() {
     let mut sorted: Vec<_> = index.lines().collect();
     sorted.sort_unstable();
     assert_eq!((sorted.len(), sorted.join("\n") + "\n"), (22, index));
+}
+
+fn export(dir: &Path, out: &Path, how: &[&str]) {
+    drop(Webloom::new(["export"]).args([dir]).args(["-o"]).args([out]).args(how).run().expect(0));
+}
+
+#[test]
+fn an_export_has_the_records_and_bodies_that_are_elsewhere() {
+    let (site, folder) = (Site::serve(), Folder::new());
+    let (dir, start) = (folder.crawl(), site.server.url("/"));
+    crawl(&dir, &start, &["--archive", "warc"]);
+    site.set(1);
+    crawl(&dir, &start, &["--again"]);
+    let out = dir.with_extension("warcs");
+    export(&dir, &out, &["--format", "warc"]);
+    let bytes = |folder: &Path, name: &str| fs::read(folder.join(name)).unwrap();
+    let name = files(&dir)[0].file_name().unwrap().to_str().unwrap().to_owned();
+    for name in [&name, "index.cdxj"] {
+        assert!(bytes(&out, name) == bytes(&dir.join("archive"), name), "{name}");
+    }
+    // What is as it was names records that are not there: it gets their bodies.
+    export(&dir, &out, &["--format", "warc", "--since", "last", "--match", "/(same|asked|gone|gzip)$"]);
+    let exported = files_in(&out);
+    assert_valid(&exported);
+    let text = texts(&exported);
+    let kinds = ["warcinfo", "response", "revisit", "request"];
+    assert_eq!(kinds.map(|kind| text.matches(&format!("WARC/1.1\r\nWARC-Type: {kind}\r\n")).count()), [1, 4, 0, 4]);
+    assert!(text.contains(&page("/same")) && text.contains("<p>asked") && !text.contains("Refers-To"), "{text}");
+    let index = String::from_utf8(bytes(&out, "index.cdxj")).unwrap();
+    assert_eq!((index.lines().count(), index.matches("\"status\": \"200\"").count()), (4, 3), "{index}");
+    for line in index.lines() {
+        let value: serde_json::Value = serde_json::from_str(&line[line.find('{').unwrap()..]).unwrap();
+        let number = |name: &str| value[name].as_str().unwrap().parse::<usize>().unwrap();
+        let record = &bytes(&out, &name)[number("offset")..][..number("length")];
+        let mut text = String::new();
+        flate2::read::GzDecoder::new(record).read_to_string(&mut text).unwrap_or_default();
+        assert!(text.is_empty() || text.contains(value["url"].as_str().unwrap()), "{line}");
+    }
+    let wacz = dir.with_extension("wacz");
+    export(&dir, &wacz, &["--format", "wacz"]);
+    let unpacked = dir.with_extension("unpacked");
+    let python = Command::new("python3").args(["-m", "zipfile", "-e"]).arg(&wacz).arg(&unpacked).status();
+    assert!(python.unwrap().success());
+    assert!(bytes(&unpacked.join("archive"), &name) == bytes(&dir.join("archive"), &name));
+    let mut lines = String::new();
+    MultiGzDecoder::new(&bytes(&unpacked, "indexes/index.cdx.gz")[..]).read_to_string(&mut lines).unwrap();
+    assert_eq!(lines.into_bytes(), bytes(&dir.join("archive"), "index.cdxj"));
+    let about: serde_json::Value = serde_json::from_slice(&bytes(&unpacked, "datapackage.json")).unwrap();
+    let paths: Vec<_> = about["resources"].as_array().unwrap().iter().map(|one| one["path"].clone()).collect();
+    let expected = [&*format!("archive/{name}"), "indexes/index.cdx.gz", "indexes/index.idx", "pages/pages.jsonl"];
+    assert_eq!(paths, expected);
+    let first = fs::read(&wacz).unwrap();
+    export(&dir, &wacz, &["--format", "wacz"]);
+    assert!(fs::read(&wacz).unwrap() == first, "twice the same");
+}
+
+#[test]
+fn parts_of_pages_are_kept_wherever_they_are() {
+    let elsewhere = serve(|asked: &Asked| match asked.target.as_str() {
+        "/x.js" => Reply::redirect(302, "/y.js"),
+        "/robots.txt" => Reply::status(404),
+        _ => Reply::text("part"),
+    });
+    let other = elsewhere.url("/");
+    let site = serve(move |asked: &Asked| match asked.target.as_str() {
+        "/" => Reply::html(format!(
+            "<link rel=stylesheet href=s.css><img src=p.png><script src={other}x.js></script><a href={other}page>x</a>
+             <a href={other}big.png><img src={other}big.png></a><img src={other}private/a.png><a href=deep>d</a>"
+        )),
+        "/deep" => Reply::html("<img src=deep.png>"),
+        "/s.css" => Reply::Whole(
+            200,
+            vec!["content-type: text/css".to_owned()],
+            b"@import 't.css'; p { background: url(q.png) }".to_vec(),
+        ),
+        "/t.css" => {
+            Reply::Whole(200, vec!["content-type: text/css".to_owned()], b"p { background: url(/r.png) }".to_vec())
+        }
+        "/robots.txt" | "/sitemap.xml" => Reply::status(404),
+        _ => Reply::text("image"),
+    });
+    let folder = Folder::new();
+    let (dir, start) = (folder.crawl(), site.url("/"));
+    let names = |dir: &Path, sequence| {
+        let mut names: Vec<_> = pages_of(dir, sequence)
+            .values()
+            .map(|page| {
+                let url = page["url"].as_str().unwrap();
+                format!("{} {} {}", page["hop"].as_str().unwrap(), page["depth"], &url[url.rfind('/').unwrap()..])
+            })
+            .collect();
+        names.sort();
+        names
+    };
+    crawl(&dir, &start, &["--archive", "warc", "--max-depth", "0", "--exclude", "private"]);
+    assert_eq!(names(&dir, 0), ["link 1 /deep", "start 0 /"]);
+    // It is turned on later: pages are read anew.
+    crawl(&dir, &start, &["--again", "--assets", "keep"]);
+    let kept = [
+        "asset 0 /big.png",
+        "asset 0 /p.png",
+        "asset 0 /q.png",
+        "asset 0 /r.png",
+        "asset 0 /s.css",
+        "asset 0 /t.css",
+        "asset 0 /x.js",
+        "asset 0 /y.js",
+        "start 0 /",
+    ];
+    assert_eq!(names(&dir, 1), kept);
+    assert_sound(&dir);
+    crawl(&dir, &start, &["--again"]);
+    assert_eq!(names(&dir, 2), kept);
+    let why = Webloom::new(["why"]).args([&dir]).args([elsewhere.url("/big.png")]).run().expect(0).stdout;
+    assert!(why.contains("(asset)"), "{why}");
+    assert_eq!(elsewhere.count("/page"), 0);
 }
 
 #[test]

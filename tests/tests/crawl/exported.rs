@@ -260,3 +260,73 @@ fn what_cannot_be_exported_is_said() {
     assert!(kept.stderr.contains("it is in the crawl directory"), "{}", kept.stderr);
     webloom_tests::webloom::assert_clean(&dir);
 }
+
+/// A page with its parts, whose paths no file system takes as they are.
+fn picture_site() -> Server {
+    let typed =
+        |kind: &str, body: &str| Reply::Whole(200, vec![format!("content-type: {kind}")], body.as_bytes().to_vec());
+    serve(move |asked: &Asked| {
+        match asked.target.as_str() {
+        "/" => Reply::html(
+            "<base href=/d/><link rel=stylesheet href=s.css?v=1><a href=../a>a</a><a href=..>up</a><a href=../none#x>n</a>
+             <a href=../a.html/>folder</a><a href=../a.html>file</a><img srcset='p.png 2x, ../logo 3x'><a href='../old?x=1#top'>old</a>",
+        ),
+        "/d/s.css?v=1" => typed("text/css", "@import url(t.css); p { background: url('q.png') }"),
+        "/d/t.css" => typed("text/css", "/* none */"),
+        "/d/p.png" | "/d/q.png" | "/logo" => typed("image/png", "png"),
+        "/a" => Reply::html("<style>p { background: url(/logo) }</style><script src='//other.invalid/x.js'></script><a href=/>up</a>"),
+        "/a.html" | "/a.html/" => Reply::html("<a href=/a.html/>f</a><a href=/a.html>g</a><img src=/d/p.png>"),
+        "/old?x=1" => Reply::redirect(301, "/a"),
+        _ => Reply::status(404),
+    }
+    })
+}
+
+#[test]
+fn a_mirror_has_no_dead_link() {
+    let (server, folder) = (picture_site(), Folder::new());
+    let (dir, start) = (folder.crawl(), server.url("/"));
+    Webloom::crawl(&dir, &start)
+        .args(["--archive", "warc", "--assets", "keep", "--exclude", "other[.]invalid"])
+        .run()
+        .expect(0);
+    let out = dir.with_extension("out");
+    let said = export(&dir, &out, &["--format", "mirror"]).expect(0).stdout;
+    assert!(
+        said.contains("wrote 9 pages") && said.contains("begin with") && said.trim_end().ends_with("index.html"),
+        "{said}"
+    );
+    let first = files(&out);
+    let names: Vec<_> = first.keys().filter(|name| !name.contains('-')).map(String::as_str).collect();
+    let expected = [".webloom.jsonl", "a.html/index.html", "d/p.png", "d/q.png", "d/t.css", "index.html", "logo.png"];
+    assert_eq!(names, expected, "{:?}", first.keys());
+    let mut relative = 0;
+    let references = regex::Regex::new(r#"(?:href=|src=|srcset=|url\(|png 2x, )"?([^")> ]+)"#).unwrap();
+    for (name, text) in first.iter().filter(|(name, _)| !name.ends_with("jsonl")) {
+        let is_page = name.ends_with("html");
+        assert!(!is_page || text.contains("Content-Security-Policy") && !text.contains("<base href"), "{name}");
+        for found in references.captures_iter(text) {
+            let reference = found[1].replace("&quot;", "");
+            if reference.contains("://") {
+                assert!(
+                    reference == server.url("/none#x") || reference.contains("other.invalid"),
+                    "{reference} in {name}"
+                );
+            } else {
+                relative += 1;
+                let path = Path::new(name).parent().unwrap().join(reference.split('#').next().unwrap());
+                assert!(out.join(&path).exists(), "{reference} in {name}");
+            }
+        }
+    }
+    assert_eq!(relative, 17);
+    let start = &first["index.html"];
+    assert!(start.contains("#top") && start.contains("a.html/index.html\">folder"), "{start}");
+    export(&dir, &out, &["--format", "mirror"]).expect(0);
+    assert_eq!(files(&out), first, "twice the same");
+    let folder = dir.with_extension("foreign");
+    fs::create_dir(&folder).unwrap();
+    fs::write(folder.join("x"), "x").unwrap();
+    let refused = export(&dir, &folder, &["--format", "mirror"]).expect(2);
+    assert!(refused.stderr.contains("is not empty"), "{}", refused.stderr);
+}

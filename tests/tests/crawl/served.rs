@@ -138,7 +138,7 @@ fn what_a_page_has_stays_in_its_frame() {
     assert!(head.starts_with("http/1.1 302 ") && head.contains("location: /page?url=http"), "{head}");
     let (head, style) = served.get(&format!("/replay/-/{}", served.site.url("/style.css")));
     assert!(
-        head.contains("text/css") && style.contains(&format!("url(/replay/-/{})", served.site.url("/b.png"))),
+        head.contains("text/css") && style.contains(&format!("url(\"/replay/-/{}\")", served.site.url("/b.png"))),
         "{head} {style}"
     );
     let (head, source) = served.get(&format!("/raw?url={hostile}"));

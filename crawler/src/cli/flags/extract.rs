@@ -27,6 +27,11 @@ pub(super) struct ExtractFlags {
     /// with `self-contained`, each record has it. `webloom get` reads a page.
     #[arg(long, value_name = "none|warc|self-contained")]
     archive: Option<String>,
+    /// Fetch the images, styles and scripts of pages too: off or keep [default: off]
+    ///
+    /// They are fetched wherever they are, and count as pages. With an archive, `webloom export` writes a mirror of the site.
+    #[arg(long, value_name = "off|keep")]
+    assets: Option<String>,
 }
 
 impl ExtractFlags {
@@ -34,5 +39,6 @@ impl ExtractFlags {
         raw.extract.fields = list(&self.field);
         raw.extract.items = text(self.items.as_ref());
         raw.archive.format = text(self.archive.as_ref());
+        raw.archive.assets = text(self.assets.as_ref());
     }
 }

@@ -548,6 +548,7 @@ mod tests {
             "resolve" => "example.org:80:127.0.0.1",
             "priority" => "/docs/=2",
             "archive" => "warc",
+            "assets" => "keep",
             "cron" => "@daily",
             "tz" => "Europe/Berlin",
             "window" | "hours" => "22:00-06:00",

@@ -20,6 +20,16 @@ words! {
     }
 }
 
+words! {
+    /// Whether what pages show and load is fetched and kept.
+    AssetsChoice {
+        /// It is not.
+        Off = "off",
+        /// It is, wherever it is.
+        Keep = "keep",
+    }
+}
+
 /// What is archived.
 #[derive(Debug, Clone)]
 pub struct ArchiveSettings {
@@ -29,6 +39,8 @@ pub struct ArchiveSettings {
     pub types: Vec<String>,
     /// Bytes after which a file is full.
     pub file_size: u64,
+    /// Whether what pages show and load is.
+    pub assets: AssetsChoice,
 }
 
 impl ArchiveSettings {
@@ -42,6 +54,7 @@ impl ArchiveSettings {
             format: reader.read("archive.format", &OneOf(PhantomData)),
             types: reader.read("archive.types", &TYPES),
             file_size: reader.read("archive.file_size", &Size(1 << 20..=1 << 40)),
+            assets: reader.read("archive.assets", &OneOf(PhantomData)),
         }
     }
 }

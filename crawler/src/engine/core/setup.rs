@@ -10,7 +10,7 @@ use super::{
     admission::{CacheFailure, Lessons, Origins, Policy},
 };
 use crate::{
-    config::{AuditRescue, NofollowChoice, OrderChoice, ScopeKind, Settings, ShareChoice},
+    config::{AssetsChoice, AuditRescue, NofollowChoice, OrderChoice, ScopeKind, Settings, ShareChoice},
     engine::{
         EngineError,
         judge::{LinkRelation, PureHalf},
@@ -209,7 +209,7 @@ fn relation(settings: &Settings) -> LinkRelation {
 
 /// What belongs to a crawl with these areas.
 pub(in crate::engine) fn scope(settings: &Settings, areas: &[AreaRow]) -> Result<CrawlScope, EngineError> {
-    let mut scope = CrawlScope::new(scope_rules(settings));
+    let mut scope = CrawlScope::new(scope_rules(settings)).with_assets(settings.archive.assets == AssetsChoice::Keep);
     for area in areas {
         for url in settings.key.rules.reached_with(&stored(&area.url, WebUrl::parse)?) {
             scope.widen(&url);

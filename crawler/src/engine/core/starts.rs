@@ -129,7 +129,7 @@ impl Starts {
         }
         let mut area = None;
         // A redirect keeps its source's depth: what is at depth 0 is a start, or a start was redirected to it.
-        if item.depth == 0 && !item.is_sitemap() {
+        if item.depth == 0 && !item.is_sitemap() && !item.is_asset() {
             tracing::warn!(from = %item.url, to = %target, "the start URL redirects; its target belongs to the scope too");
             if target.as_str().len() > self.max_url_length {
                 return (Proposals::refused(Refusal::TooLong), None);
@@ -138,8 +138,7 @@ impl Starts {
             let row = || AreaRow { url: target.as_str().to_owned(), source: AreaSource::Redirect };
             area = self.scope.widen(&target).then(row);
         }
-        let proposals = if item.is_sitemap() { self.scope.lists([target]) } else { self.scope.one(target) };
-        (proposals, area)
+        (self.scope.redirected(item, target), area)
     }
 
     /// Headers and passwords go to the origins they were given for; whoever expects them elsewhere hears of it.
@@ -151,7 +150,7 @@ impl Starts {
 
     /// Whether an admitted URL still belongs to the scope, which may be narrower than when it was admitted.
     pub(super) fn allows(&self, item: &WorkItem) -> bool {
-        if item.is_sitemap() { self.scope.may_read(&item.url) } else { self.scope.allows(&item.url) }
+        self.scope.still_allows(item)
     }
 
     /// What links are judged by.

@@ -122,8 +122,7 @@ impl Sweep {
         let answer = what_it_is(&result);
         let (mut proposals, found) = match result.map(|answer| answer.content) {
             Ok(Content::Redirect(target)) => {
-                let target = if parent.is_sitemap() { scope.lists([target]) } else { scope.one(target) };
-                (target, Provenance::on(&parent, Hop::Redirect, Judge::Lost, at))
+                (scope.redirected(&parent, target), Provenance::on(&parent, Hop::Redirect, Judge::Lost, at))
             }
             content => {
                 let links =

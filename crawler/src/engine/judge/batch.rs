@@ -26,10 +26,14 @@ impl Provenance {
     pub(in crate::engine) fn on(page: &WorkItem, hop: Hop, judge: Judge, at: Moment) -> Self {
         let (depth, redirects) = match hop {
             Hop::Redirect => (page.depth, page.redirects + 1),
-            Hop::Start | Hop::Link | Hop::Sitemap | Hop::Feed => (page.depth + 1, 0),
+            Hop::Start | Hop::Link | Hop::Sitemap | Hop::Feed | Hop::Asset => (page.depth + 1, 0),
         };
-        // Where a sitemap is said to be, there is one.
-        let hop = if hop == Hop::Redirect && page.is_sitemap() { Hop::Sitemap } else { hop };
+        let hop = match hop {
+            // Where a sitemap is said to be, there is one.
+            Hop::Redirect if page.is_sitemap() => Hop::Sitemap,
+            Hop::Redirect if page.is_asset() => Hop::Asset,
+            hop => hop,
+        };
         Self { hop, via: Some(page.id), depth, redirects, judge, at }
     }
 }
@@ -46,6 +50,11 @@ impl Provenance {
         let is_index = proposals.list == Some(SourceKind::Index);
         let redirects = if is_index { page.redirects + 1 } else { 0 };
         Self { redirects, ..Self::on(page, hop, judge, at) }
+    }
+
+    /// The same of what the page shows or loads: it is as deep as the page.
+    pub(in crate::engine) fn of_asset(self) -> Self {
+        Self { hop: Hop::Asset, depth: self.depth.saturating_sub(1), ..self }
     }
 
     /// Sitemaps that robots.txt or a setting names.

@@ -15,6 +15,8 @@ pub(in crate::engine) struct Proposal {
     pub(in crate::engine) fingerprint: Fingerprint,
     /// Which link of its page it is.
     pub(super) number: u32,
+    /// It is only something that the page shows or loads.
+    pub(in crate::engine) is_asset: bool,
 }
 
 /// A candidate with its texts: what a new one needs.
@@ -55,8 +57,11 @@ impl Passed {
 
     /// URLs that no page links to.
     pub(super) fn of_urls(urls: Vec<(Fingerprint, WebUrl)>, rules: Canonicalizer) -> Self {
-        let proposal =
-            |(number, (fingerprint, _)): (u32, &(Fingerprint, WebUrl))| Proposal { fingerprint: *fingerprint, number };
+        let proposal = |(number, (fingerprint, _)): (u32, &(Fingerprint, WebUrl))| Proposal {
+            fingerprint: *fingerprint,
+            number,
+            is_asset: false,
+        };
         let proposals = (0..).zip(&urls).map(proposal).collect();
         Self { proposals, source: Source::Urls(urls.into_iter().map(|(_, url)| url).collect()), rules }
     }

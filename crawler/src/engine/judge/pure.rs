@@ -12,6 +12,7 @@ use super::{
 };
 use crate::{
     extract::{AnchorLink, Label, PagePart, RawLink, RawLinks, sitemap::SourceKind},
+    frontier::WorkItem,
     scope::{CrawlScope, Refusal},
     store::{ANCHOR, ASSET, LabelPacker},
     url::{Canonicalizer, Fingerprint, FingerprintSeed, KeyRuleSet, WebUrl},
@@ -51,6 +52,8 @@ struct Judged {
     number: u32,
     fingerprint: Fingerprint,
     nofollow: bool,
+    /// The page does not link there: it shows or loads it.
+    is_asset: bool,
     /// The link that has the text of those that lead there.
     labelled_by: u32,
     /// The rules that changed the key of one of them.
@@ -104,16 +107,16 @@ impl PureHalf {
         let mut labels = links.are_labelled().then(LabelPacker::default);
         let has_parts = !links.parts.is_empty();
         let fingerprints: HashSet<_> = different.iter().filter(|_| has_parts).map(|one| one.fingerprint).collect();
-        for Judged { number, fingerprint, nofollow, labelled_by, changed, allowed } in different {
+        for Judged { number, fingerprint, nofollow, is_asset, labelled_by, changed, allowed } in different {
             proposals.count_rewritten(changed);
-            let forbidden = !follows || (nofollow && self.relation == LinkRelation::Obey);
+            let forbidden = !is_asset && (!follows || (nofollow && self.relation == LinkRelation::Obey));
             if let Some(packer) = &mut labels {
                 let reason = allowed.map_or_else(|refusal| Some(refusal.as_str()), |()| forbidden.then_some(NOFOLLOW));
                 pack(packer, &links, [number, labelled_by], reason);
             }
             match allowed {
                 _ if forbidden => proposals.refuse(NOFOLLOW),
-                Ok(()) => passed.push(Proposal { fingerprint, number }),
+                Ok(()) => passed.push(Proposal { fingerprint, number, is_asset }),
                 Err(reason) => proposals.refuse(reason.as_str()),
             }
         }
@@ -148,10 +151,13 @@ impl PureHalf {
         for link in links.iter() {
             let target = self.target(links, link, memo.as_deref_mut());
             let Target::Url { fingerprint, length, changed, judged } = target else { continue };
-            let RawLink { number, nofollow, .. } = link;
+            let RawLink { number, nofollow, is_asset, .. } = link;
             match places.entry(fingerprint) {
                 Entry::Occupied(at) => {
                     let first = &mut different[*at.get()];
+                    if is_asset && judged.is_ok() && first.allowed.is_err() {
+                        (first.is_asset, first.allowed) = (true, judged);
+                    }
                     first.nofollow &= nofollow;
                     first.changed = first.changed.and(changed);
                     if links.label(first.labelled_by).is_some_and(|label| label.text.is_empty()) {
@@ -163,7 +169,7 @@ impl PureHalf {
                     bytes += length as usize;
                     at.insert(different.len());
                     let (labelled_by, allowed) = (number, judged);
-                    different.push(Judged { number, fingerprint, nofollow, labelled_by, changed, allowed });
+                    different.push(Judged { number, fingerprint, nofollow, is_asset, labelled_by, changed, allowed });
                 }
             }
         }
@@ -175,9 +181,12 @@ impl PureHalf {
         let of_lists = links.list() == Some(SourceKind::Index);
         let found = || match links.url(link.number).map(WebUrl::without_credentials) {
             Some(url) if of_lists => self.target_of(&url, self.scope.judge_list(&url)),
+            Some(url) if link.is_asset => self.target_of(&url, self.scope.judge_asset(&url)),
             Some(url) => self.target_of(&url, self.scope.judge(&url)),
             None => Target::Nowhere,
         };
+        // A page may link there as well.
+        let memo = memo.filter(|_| !link.is_asset);
         let (Some(memo), Some(hash)) = (memo, link.hash) else { return found() };
         memo.get(hash).unwrap_or_else(|| {
             let target = found();
@@ -186,7 +195,7 @@ impl PureHalf {
         })
     }
 
-    /// Whether an admitted URL still belongs to the scope, which may be narrower than when it was admitted.
+    /// Whether a URL belongs to the scope.
     pub(in crate::engine) fn allows(&self, url: &WebUrl) -> bool {
         self.scope.judge(url).is_ok()
     }
@@ -196,14 +205,28 @@ impl PureHalf {
         self.scope.judge_list(list).is_ok()
     }
 
+    /// Whether an admitted URL may still be fetched: the scope may be narrower than when it was admitted.
+    pub(in crate::engine) fn still_allows(&self, item: &WorkItem) -> bool {
+        self.judge_as(item, &item.url).is_ok()
+    }
+
+    /// Where a URL redirects to.
+    pub(in crate::engine) fn redirected(&self, item: &WorkItem, target: WebUrl) -> Proposals {
+        self.judged([target], |url| self.judge_as(item, url))
+    }
+
+    /// Judges a URL as what this one is.
+    fn judge_as(&self, item: &WorkItem, url: &WebUrl) -> Result<(), Refusal> {
+        match item {
+            _ if item.is_sitemap() => self.scope.judge_list(url),
+            _ if item.is_asset() => self.scope.judge_asset(url),
+            _ => self.scope.judge(url),
+        }
+    }
+
     /// Lists of URLs that are to be read.
     pub(in crate::engine) fn lists(&self, urls: impl IntoIterator<Item = WebUrl>) -> Proposals {
         self.judged(urls, |url| self.scope.judge_list(url))
-    }
-
-    /// A single candidate.
-    pub(in crate::engine) fn one(&self, url: WebUrl) -> Proposals {
-        self.urls([url])
     }
 
     /// Candidates that are no links of a page.
@@ -431,7 +454,7 @@ mod tests {
             );
             assert_eq!(proposals.rewritten, BTreeMap::from([("unreserved", 1), ("hex-case", 1), ("empty-query", 2)]));
         }
-        let one = half(LinkRelation::Ignore).one(WebUrl::parse("http://h/?").unwrap());
+        let one = half(LinkRelation::Ignore).urls([WebUrl::parse("http://h/?").unwrap()]);
         assert_eq!(one.rewritten, BTreeMap::from([("empty-query", 1)]));
     }
 

@@ -53,9 +53,9 @@ pub struct Beginning<'a> {
 
 impl Beginning<'_> {
     /// What is no URL is found by those who look for faults.
-    fn is_outside(&self, text: &str) -> bool {
-        let judge = |scope: &CrawlScope| WebUrl::parse(text).is_ok_and(|url| scope.judge(&url).is_err());
-        self.scope.is_some_and(judge)
+    fn is_outside(&self, text: &str, is_asset: bool) -> bool {
+        let judge = |scope: &CrawlScope, url: &WebUrl| if is_asset { scope.judge_asset(url) } else { scope.judge(url) };
+        self.scope.is_some_and(|scope| WebUrl::parse(text).is_ok_and(|url| judge(scope, &url).is_err()))
     }
 }
 
@@ -203,7 +203,7 @@ fn query(transaction: &Transaction<'_>) -> Result<String> {
     };
     Ok(format!(
         "SELECT url.id, url.ticket, url.host, url.url, url.depth, url.state, url.reason, url.admitted_in, url.due, url.attempts,
-                url.rank, url.fingerprint, {columns}
+                url.rank, url.fingerprint, {columns}, url.hop = 'asset'
          FROM url NOT INDEXED {join} ORDER BY url.id"
     ))
 }
@@ -281,7 +281,7 @@ impl Pass<'_> {
         let stored = outcome == "stored";
         let text = row.get_ref(3)?.as_str()?;
         let Some(host) = resume::host_of(&mut self.hosts, row.get(2)?) else { return Ok(()) };
-        if stored && host.known_good.is_none() && !self.beginning.is_outside(text) {
+        if stored && host.known_good.is_none() && !self.beginning.is_outside(text, row.get(15)?) {
             host.known_good = Some(text.into());
         }
         if !row.get::<_, bool>(14)? {
@@ -300,8 +300,8 @@ impl Pass<'_> {
         let is_own = row.get::<_, u32>(7)? == self.current.sequence && row.get_ref(5)?.as_str()? == "queued";
         let attempts = if is_own { row.get(9)? } else { 0 };
         let mut queued = Queued { id: row.get(0)?, host: row.get(2)?, depth: row.get(4)?, due, attempts };
-        let text = row.get_ref(3)?.as_str()?;
-        if self.beginning.is_outside(text) {
+        let (text, is_asset) = (row.get_ref(3)?.as_str()?, row.get(15)?);
+        if self.beginning.is_outside(text, is_asset) {
             writes.leave_out.execute(params![queued.id, self.current.sequence, Abandonment::Scope.as_str()])?;
             self.counts.abandoned += 1;
             self.left_out.insert(queued.host);
@@ -319,7 +319,7 @@ impl Pass<'_> {
             self.clamped += 1;
             queued.due = Some(latest);
         }
-        if queued.depth == 0 {
+        if queued.depth == 0 && !is_asset {
             self.pending.push(PendingStart { id: Ticket(row.get(1)?), url: text.to_owned() });
         }
         self.count(&queued);

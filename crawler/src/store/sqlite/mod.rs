@@ -58,7 +58,8 @@ mod words;
 mod writer;
 
 pub use archive::{
-    ArchiveMoment, ArchiveRule, ArchiveTaker, ArchivedAnswer, ArchivedBodies, ArchivedCopy, ChangedSince, CurrentPage,
+    ArchiveCopies, ArchiveMoment, ArchiveRule, ArchiveTaker, ArchivedAnswer, ArchivedBodies, ArchivedCopy,
+    ArchivedVisit, ChangedSince, CurrentPage,
 };
 pub use beginning::Beginning;
 pub use check::invariants;

@@ -104,6 +104,22 @@ impl Records {
         archive::write_index(&self.0.connection, dir)
     }
 
+    /// Copies the archived answers that are wanted into files in the folder `out`, and shows the lines of an index of them.
+    ///
+    /// # Errors
+    /// [`StoreError`] when they cannot be read or written, and what `each_line` finds.
+    pub fn copy_archive<E: From<StoreError>>(
+        &self,
+        [dir, out]: [&Path; 2],
+        is_wanted: impl FnMut(&archive::ArchivedVisit<'_>) -> bool,
+        each_line: impl FnMut(&str) -> Result<(), E>,
+    ) -> Result<archive::ArchiveCopies, E> {
+        let connection = &self.0.connection;
+        let copies = archive::copy_into((connection, dir), out, is_wanted)?;
+        archive::write_of_copies(connection, each_line)?;
+        Ok(copies)
+    }
+
     /// Asks the database something, of one moment.
     fn ask<T, E>(&self, question: impl FnOnce(&Connection) -> Result<T, E>) -> Result<T, ReadError>
     where

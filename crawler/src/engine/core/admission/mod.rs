@@ -136,6 +136,7 @@ impl Admission {
         let answers = self.cache.insert(&urls).to_vec();
         let mut admitted = Vec::new();
         for (proposal, answer) in urls.iter().zip(answers) {
+            let found = if proposal.is_asset { found.of_asset() } else { found };
             let lost = self.is_lost(proposal, answer, found);
             if !lost && answer == Answer::Seen && found.judge == Judge::Cache {
                 continue;

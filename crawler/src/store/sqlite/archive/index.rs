@@ -20,24 +20,38 @@ const LINES: &str = "
     FROM archive_record JOIN url ON url.id = archive_record.url JOIN archive_file ON archive_file.id = file
     ORDER BY 1, at, archive_record.visit";
 
+/// Those that were copied into other files.
+const COPIED_LINES: &str = "
+    SELECT surt(url.url), url.url, record.at, coalesce(record.content_type, body.content_type), coalesce(body.status, record.status),
+           record.payload, copied.length, copied.start, archive_file.name, record.body IS NOT NULL AND body.visit IS NULL
+    FROM temp.copied JOIN archive_record AS record ON record.visit = copied.visit JOIN url ON url.id = record.url
+    JOIN archive_file ON archive_file.id = record.file
+    LEFT JOIN archive_record AS body ON body.visit = record.body AND given_body
+    ORDER BY 1, record.at, record.visit";
+
+/// Shows each line of the index of what was copied last.
+pub(in crate::store::sqlite) fn write_of_copies<E: From<StoreError>>(
+    connection: &Connection,
+    each: impl FnMut(&str) -> Result<(), E>,
+) -> Result<(), E> {
+    know_keys(connection).map_err(failed())?;
+    lines((connection, COPIED_LINES), each)
+}
+
 /// Writes it anew, if there is an archive.
 pub(in crate::store::sqlite) fn write(connection: &Connection, dir: &Path) -> Result<(), StoreError> {
     let folder = dir.join(FOLDER);
     if !is_kept(connection).map_err(failed())? || !folder.exists() {
         return Ok(());
     }
-    let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
-    let surt = |url: &str| WebUrl::parse(url).map(|url| url.surt()).unwrap_or_default();
-    connection
-        .create_scalar_function("surt", 1, flags, move |context| Ok(surt(context.get_raw(0).as_str()?)))
-        .map_err(failed())?;
+    know_keys(connection).map_err(failed())?;
     if is_new(connection, &folder.join(INDEX)).map_err(failed())? {
         return Ok(());
     }
     let (new, path) = (folder.join(format!("{INDEX}.new")), folder.join(INDEX));
     let file = super::private(&new).and_then(|file| file.set_len(0).map(|()| file)).map_err(unwritable(&new))?;
     let mut out = BufWriter::new(file);
-    lines(connection, |line| writeln!(out, "{line}").map_err(unwritable(&new)))?;
+    lines((connection, LINES), |line| writeln!(out, "{line}").map_err(unwritable(&new)))?;
     let file = out.into_inner().map_err(io::IntoInnerError::into_error).map_err(unwritable(&new))?;
     file.sync_data().and_then(|()| std::fs::rename(&new, &path)).map_err(unwritable(&path))
 }
@@ -50,9 +64,19 @@ fn is_new(connection: &Connection, index: &Path) -> rusqlite::Result<bool> {
     Ok(written.is_some_and(|written| written > SystemTime::UNIX_EPOCH + last))
 }
 
+/// Has the database make the keys of lines.
+fn know_keys(connection: &Connection) -> rusqlite::Result<()> {
+    let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
+    let surt = |url: &str| WebUrl::parse(url).map(|url| url.surt()).unwrap_or_default();
+    connection.create_scalar_function("surt", 1, flags, move |context| Ok(surt(context.get_raw(0).as_str()?)))
+}
+
 /// Shows each line. What was fetched in one second and has one key is sorted here.
-fn lines(connection: &Connection, mut write: impl FnMut(&str) -> Result<(), StoreError>) -> Result<(), StoreError> {
-    let mut select = connection.prepare(LINES).map_err(failed())?;
+fn lines<E: From<StoreError>>(
+    (connection, lines): (&Connection, &str),
+    mut write: impl FnMut(&str) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut select = connection.prepare(lines).map_err(failed())?;
     let mut rows = select.query([]).map_err(failed())?;
     let (mut key, mut equal) = (String::new(), Vec::new());
     while let Some(row) = rows.next().map_err(failed())? {
@@ -66,7 +90,7 @@ fn lines(connection: &Connection, mut write: impl FnMut(&str) -> Result<(), Stor
     flush(&mut equal, &mut write)
 }
 
-fn flush(lines: &mut Vec<String>, write: &mut impl FnMut(&str) -> Result<(), StoreError>) -> Result<(), StoreError> {
+fn flush<E>(lines: &mut Vec<String>, write: &mut impl FnMut(&str) -> Result<(), E>) -> Result<(), E> {
     lines.sort_unstable();
     lines.drain(..).try_for_each(|line| write(&line))
 }

@@ -8,6 +8,7 @@
 //!
 //! Does not know: how a record is compressed, and who reads it.
 
+mod copies;
 mod current;
 mod index;
 mod read;
@@ -29,9 +30,11 @@ use super::{
 };
 use crate::{store::StoreError, time::Moment};
 
+pub(super) use copies::copy_into;
+pub use copies::{ArchiveCopies, ArchivedVisit};
 pub use current::{ArchivedBodies, ChangedSince, CurrentPage};
 pub(super) use current::{deleted, pages as current_pages, redirects, urls};
-pub(super) use index::write as write_index;
+pub(super) use index::{write as write_index, write_of_copies};
 pub use read::{ArchiveMoment, ArchivedCopy};
 pub(super) use read::{copy, members};
 pub use record::ArchivedAnswer;
@@ -308,6 +311,7 @@ impl About {
                 "start" => "",
                 "redirect" => "R",
                 "sitemap" => "M",
+                "asset" => "E",
                 _ => "L",
             })
         };

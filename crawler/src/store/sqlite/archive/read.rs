@@ -136,6 +136,13 @@ pub(super) fn block_of(file: &mut File, place: &RecordPlace) -> io::Result<(Vec<
     Ok((block[..head].to_vec(), block[head..].to_vec()))
 }
 
+/// The header of a record, without the empty line at its end.
+pub(super) fn header_of(file: &mut File, place: &RecordPlace) -> io::Result<String> {
+    let text = members(file, place.start, place.length)?;
+    let end = end_of_head(&text).ok_or_else(damaged)?;
+    String::from_utf8(text[..end - 4].to_vec()).map_err(|_| damaged())
+}
+
 /// The text of the members in a part of a file.
 pub(in crate::store::sqlite) fn members(file: &mut File, start: u64, length: u64) -> io::Result<Vec<u8>> {
     file.seek(SeekFrom::Start(start))?;

@@ -181,7 +181,12 @@ pub(super) struct RecordHeader(String);
 
 impl RecordHeader {
     pub(super) fn new(kind: &str, id: &str, at: Moment) -> Self {
-        Self(format!("WARC/1.1\r\nWARC-Type: {kind}\r\nWARC-Record-ID: {id}\r\nWARC-Date: {}\r\n", date(at)))
+        Self::of_kind(kind).with("WARC-Record-ID", id).with("WARC-Date", &date(at))
+    }
+
+    /// One that has nothing else yet.
+    pub(super) fn of_kind(kind: &str) -> Self {
+        Self(format!("WARC/1.1\r\nWARC-Type: {kind}\r\n"))
     }
 
     /// Adds a field. A line break would begin another.

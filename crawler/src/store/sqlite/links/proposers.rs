@@ -116,6 +116,7 @@ impl SoughtUrl<'_> {
         let hop = match label.map(|label| label.element) {
             Some(Element::Sitemap | Element::SitemapIndex) => Hop::Sitemap,
             Some(Element::FeedEntry) => Hop::Feed,
+            Some(element) if element.is_part() => Hop::Asset,
             _ => Hop::Link,
         };
         Some(Lead { id: page.id, url: page.url, hop, is_taken, refused })

@@ -11,29 +11,29 @@ const LONGEST_NAME: usize = 14;
 /// The open elements at which the namespace changes, outermost first, by lower-case name: `svg` and `math`, and the
 /// integration points in them (HTML standard, 13.2.6.5 and 13.2.4.2).
 #[derive(Debug, Default)]
-pub(super) struct Foreign {
+pub(crate) struct Foreign {
     open: Vec<&'static [u8]>,
 }
 
 impl Foreign {
     /// Whether the current element is not HTML.
-    pub(super) fn is_foreign(&self) -> bool {
+    pub(crate) fn is_foreign(&self) -> bool {
         matches!(self.open.last(), Some(&(b"svg" | b"math")))
     }
 
     /// Whether tags of any name may change the namespace.
-    pub(super) fn is_open(&self) -> bool {
+    pub(crate) fn is_open(&self) -> bool {
         !self.open.is_empty()
     }
 
     /// Whether text here is part of a picture or a formula: of all that is not HTML, only what `foreignObject` holds is
     /// text as on the rest of the page.
-    pub(super) fn is_drawing(&self) -> bool {
+    pub(crate) fn is_drawing(&self) -> bool {
         !matches!(self.open.last(), None | Some(&b"foreignobject"))
     }
 
     /// A start tag with this lower-case name: whether its element is HTML.
-    pub(super) fn start(&mut self, name: &[u8], self_closing: bool) -> bool {
+    pub(crate) fn start(&mut self, name: &[u8], self_closing: bool) -> bool {
         if self.is_foreign() && breaks_out(name) {
             self.break_out();
         }
@@ -45,7 +45,7 @@ impl Foreign {
     }
 
     /// An end tag with this lower-case name.
-    pub(super) fn end(&mut self, name: &[u8]) {
+    pub(crate) fn end(&mut self, name: &[u8]) {
         if let Some(at) = self.open.iter().rposition(|open| *open == name) {
             self.open.truncate(at);
         } else if self.is_foreign() && matches!(name, b"p" | b"br") {
@@ -68,7 +68,7 @@ impl Foreign {
 }
 
 /// Whether a start or end tag of this name, in any case, may change the namespace where one is open.
-pub(super) fn may_change_namespace(name: &[u8]) -> bool {
+pub(crate) fn may_change_namespace(name: &[u8]) -> bool {
     let mut lower = [0; LONGEST_NAME];
     let Some(lower) = lower.get_mut(..name.len()) else { return false };
     for (to, from) in lower.iter_mut().zip(name) {

@@ -1,0 +1,41 @@
+//! What archived pages and style sheets refer to is changed, and every other byte stays.
+//!
+//! Owns: where references are in HTML and CSS, how they are read, and how what takes their place is written.
+//!
+//! Does not know: where references lead then; its user says so.
+//!
+//! Invariants: it takes time and memory in proportion to the text, whatever the text is. What it has written it writes again the same way.
+
+mod edits;
+mod html;
+mod markup;
+mod reader;
+mod references;
+mod source_set;
+mod style;
+
+use references::RewrittenReferences;
+use url::Url;
+
+/// Changes what a page refers to.
+///
+/// `target` gets each absolute `http` or `https` URL with its fragment, and answers what is written instead; by `None` the reference stays
+/// as it is written. References to a part of the page itself stay too.
+///
+/// The page is to be saved as UTF-8, and says so. It has no base, no `http-equiv` and no checks of what it loads any more. `head` is added
+/// to its head.
+pub(crate) fn html(text: &str, head: &str, page: &Url, target: &mut dyn FnMut(&Url) -> Option<String>) -> String {
+    let mut references = RewrittenReferences::of(text, page, target);
+    html::rewritten(text, head, &mut references).unwrap_or_else(|| text.to_owned())
+}
+
+/// Changes what a style sheet refers to, as [`html`] does; it is to be saved as UTF-8 too.
+pub(crate) fn style_sheet(text: &str, sheet: &Url, target: &mut dyn FnMut(&Url) -> Option<String>) -> String {
+    let mut references = RewrittenReferences::of(text, sheet, target);
+    style::rewritten_sheet(text, &mut references).unwrap_or_else(|| text.to_owned())
+}
+
+#[cfg(test)]
+mod hostile;
+#[cfg(test)]
+mod tests;
