@@ -44,7 +44,7 @@ const MOST_USED: [(&str, &[&str]); 7] = [
 ];
 
 /// Examples of each command, by the words after `webloom`.
-const EXAMPLES: [(&str, &[&str]); 33] = [
+const EXAMPLES: [(&str, &[&str]); 34] = [
     (
         "",
         &[
@@ -100,6 +100,7 @@ const EXAMPLES: [(&str, &[&str]); 33] = [
             "webloom get docs https://docs.example.org/ --sequence 3 --headers",
         ],
     ),
+    ("forget", &["webloom forget docs '/people/jane($|/)'", "webloom forget docs --yes 'token='"]),
     ("export", &["webloom export docs -o pages", "webloom export docs --since last --chunks 400 -o update"]),
     ("search", &["webloom search docs install guide", "webloom search docs 'title:install \"on Debian\"' --json"]),
     ("serve", &["webloom serve docs", "webloom serve docs --listen 127.0.0.1:9000"]),

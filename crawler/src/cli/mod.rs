@@ -20,6 +20,7 @@ mod dry_run;
 mod explain;
 mod export;
 pub mod flags;
+mod forget;
 mod get;
 mod healthcheck;
 mod help;
@@ -106,10 +107,14 @@ enum Command {
     ///
     /// It takes a crawl with `--archive`. The exit code is 1 if there is no copy.
     Get(get::GetArgs),
-    /// Write the archived pages as Markdown, text, JSON lines or CSV
+    /// Write the archived pages as Markdown, JSON, WARC or a mirror
     ///
     /// It takes a crawl with `--archive`. Pages are written without their navigation.
     Export(export::ExportArgs),
+    /// Remove URLs with all that is kept of them
+    ///
+    /// Their rows, texts and archived answers are removed from all files of the crawl directory. On a terminal, Webloom asks before.
+    Forget(forget::ForgetArgs),
     /// Search the texts of the pages
     ///
     /// It takes a crawl with an archive, or with `search.index` on. The best pages come first.
@@ -220,6 +225,7 @@ fn run(cli: Cli) -> Result<ExitCode, CommandFailure> {
         Command::Get(args) => get::run(&args),
         Command::Diff(args) => diff::run(&args),
         Command::Export(args) => export::run(&args),
+        Command::Forget(args) => forget::run(&args),
         Command::Serve(args) => serve::run(&args),
         Command::Mcp(args) => serve::speak(&args),
         Command::Search(args) => search::run(&args),

@@ -78,6 +78,8 @@ pub enum Refusal {
     Filter,
     /// Too many redirects in a row.
     Redirects,
+    /// It was removed because somebody asked for it.
+    Removed,
 }
 
 impl Refusal {
@@ -90,6 +92,7 @@ impl Refusal {
             Self::Include => "include",
             Self::Filter => "filter",
             Self::Redirects => "redirects",
+            Self::Removed => "removed",
         }
     }
 }

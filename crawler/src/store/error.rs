@@ -117,6 +117,14 @@ pub enum StoreError {
         /// The system's reason.
         source: io::Error,
     },
+    /// What is to be removed is where the crawl begins.
+    #[error(
+        "{url} is where the crawl begins: it cannot be removed; delete the directory, or crawl into another one with other starts"
+    )]
+    IsStart {
+        /// The URL.
+        url: String,
+    },
     /// Somebody asked it to stop before it had begun.
     #[error("stopped while it was starting; everything fetched before is kept")]
     Interrupted,

@@ -136,6 +136,18 @@ pub struct RefusedLink {
     pub label: LinkLabel,
 }
 
+impl LinkLabel {
+    /// The same as it is packed.
+    pub fn as_label(&self) -> Label<'_> {
+        Label {
+            element: self.element,
+            rel: self.rel.as_deref().unwrap_or_default(),
+            text: &self.text,
+            language: self.language.as_deref().unwrap_or_default(),
+        }
+    }
+}
+
 impl LabelPacker {
     /// The next link that was kept.
     pub fn keep(&mut self, label: Label<'_>) {

@@ -23,6 +23,7 @@ mod message;
 mod pages;
 mod ranks;
 mod reading;
+mod removed;
 mod resumed;
 mod retry;
 mod revisits;
@@ -52,6 +53,7 @@ pub use message::{AuditStanding, Confirmed, Message, Replay, ReplayedUrl, Reply,
 pub use pages::{ContentTypes, PageChange, PageColumn, PageFilter, PageLine, PageOrder, PageOutcome};
 pub use ranks::{RankRow, RankRows};
 pub use reading::{CheckReport, Finding, ReadSide};
+pub use removed::RemovedUrls;
 pub use resumed::{HostSitemaps, HostState, PendingStart, Resumed};
 pub use retry::{RetryCounts, RetryFilter};
 pub use revisits::{DuePages, DueRequest, RevisitOrder, SecondLooks};

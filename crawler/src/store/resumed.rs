@@ -1,6 +1,6 @@
 //! [`Resumed`]: what a crawl needs to go on.
 
-use std::sync::Arc;
+use std::{collections::HashSet, sync::Arc};
 
 use super::{AreaRow, Counters};
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
     queue::Counts,
     sections::SectionUse,
     time::Moment,
-    url::{Canonicalizer, FingerprintSeed},
+    url::{Canonicalizer, Fingerprint, FingerprintSeed},
 };
 
 /// The state of a crawl as it was committed.
@@ -45,6 +45,8 @@ pub struct Resumed {
     pub pending_starts: Vec<PendingStart>,
     /// What the sequence has fetched of each section.
     pub section_use: SectionUse,
+    /// URLs that were removed, and are not asked for again.
+    pub removed: HashSet<Fingerprint>,
 }
 
 /// A start, or the target of its redirect, without a final answer.

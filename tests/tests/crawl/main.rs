@@ -21,6 +21,7 @@ mod exported;
 mod fields;
 mod followed;
 mod forbidden;
+mod forgotten;
 mod freshness;
 mod hostile;
 mod in_links;

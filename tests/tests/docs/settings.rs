@@ -64,6 +64,7 @@ pub(crate) const SUBCOMMANDS: &[&str] = &[
     "changes",
     "get",
     "export",
+    "forget",
     "search",
     "serve",
     "mcp",

@@ -125,10 +125,7 @@ const CASES: &[(&str, &str)] = &[
         "a link is at most one level deeper than its page, and the target of a redirect at most as deep as the redirect",
         "UPDATE url SET depth = depth + 1, rank = rank + 1 WHERE id = (SELECT max(id) FROM url WHERE hop = 'link')",
     ),
-    (
-        "a link is at most one level deeper than its page, and the target of a redirect at most as deep as the redirect",
-        "UPDATE url SET via = NULL WHERE hop = 'redirect'",
-    ),
+    ("what is no start was found on a page", "UPDATE url SET via = NULL WHERE hop = 'redirect'"),
     (
         "a URL's place in the order follows from its depth, its weight and what is known of it",
         "UPDATE url SET rank = rank + 9 WHERE id = 2",
@@ -342,6 +339,7 @@ const CASES: &[(&str, &str)] = &[
         "the search index has the pages that its rows name",
         "INSERT INTO indexed_page (url, words, links, importance) VALUES (2, 1, 0, 1.0)",
     ),
+    ("a URL that was removed is not there", "INSERT INTO removed_url SELECT fingerprint FROM url WHERE id = 2"),
     ("every value has the type of its column", "UPDATE visit SET title = CAST(x'ff00' AS TEXT) WHERE id = 2"),
     ("every value has the type of its column", "UPDATE url SET url = CAST(x'ff00' AS TEXT) WHERE id = 2"),
     ("every value has the type of its column", "UPDATE url SET state = CAST(x'ff00' AS TEXT) WHERE id = 2"),

@@ -52,6 +52,7 @@ const MORE: &str = "
     INSERT INTO archive_record (visit, url, sequence, at, status, content_type, file, start, length, whole, body, payload, coding)
     SELECT id, url, sequence, fetched_at, status, content_type, 1, 600, 200, 300, same, zeroblob(20), 'gzip' FROM visit
     WHERE same IS NOT NULL ORDER BY id LIMIT 1;
+    INSERT INTO removed_url (fingerprint) VALUES (randomblob(16));
     UPDATE url SET key = url WHERE id = 2;
     UPDATE host SET sitemaps_in = 0, sitemap_guessed = 1;
     UPDATE host SET robots_first_failed = robots_fetched_at, known_good = origin || '/' WHERE cause IS NOT NULL;

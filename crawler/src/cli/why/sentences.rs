@@ -303,7 +303,7 @@ fn widening(answer: &UrlAnswer, crawl: &impl Fn(&str) -> String) -> Option<Strin
         Some(Refusal::Exclude) => again("--exclude REGEX") + ", with the expressions that are to stay",
         Some(Refusal::Include) => again("--include REGEX"),
         Some(Refusal::TooLong) => "set scope.max_url_length higher, and crawl with --again".to_owned(),
-        Some(Refusal::Filter | Refusal::Redirects) => return None,
+        Some(Refusal::Filter | Refusal::Redirects | Refusal::Removed) => return None,
     })
 }
 

@@ -132,6 +132,7 @@ fn starts(
     now: Moment,
 ) -> Result<Starts, EngineError> {
     let scope = PureHalf::new(scope, resumed.key_rules.clone(), resumed.fingerprint_seed, relation(settings));
+    let scope = scope.without(resumed.removed.clone());
     let mut starts = Starts::new(scope, settings, now);
     for pending in &resumed.pending_starts {
         starts.begin(pending.id, stored(&pending.url, WebUrl::parse)?.origin());

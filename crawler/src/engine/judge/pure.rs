@@ -45,6 +45,8 @@ pub(in crate::engine) struct PureHalf {
     rules: Canonicalizer,
     seed: FingerprintSeed,
     relation: LinkRelation,
+    /// What is refused, wherever it is.
+    removed: Arc<HashSet<Fingerprint>>,
 }
 
 /// A link of a page that leads to a URL no link before it led to.
@@ -84,7 +86,12 @@ impl PureHalf {
         seed: FingerprintSeed,
         relation: LinkRelation,
     ) -> Self {
-        Self { scope: Arc::new(scope), generation: 0, rules, seed, relation }
+        Self { scope: Arc::new(scope), generation: 0, rules, seed, relation, removed: Arc::default() }
+    }
+
+    /// The same that refuses these.
+    pub(in crate::engine) fn without(self, removed: HashSet<Fingerprint>) -> Self {
+        Self { removed: Arc::new(removed), ..self }
     }
 
     /// Takes a start URL, or the target of its redirect, into the scope; `true` if that is more than before.
@@ -110,7 +117,9 @@ impl PureHalf {
         for Judged { number, fingerprint, nofollow, is_asset, labelled_by, changed, allowed } in different {
             proposals.count_rewritten(changed);
             let forbidden = !is_asset && (!follows || (nofollow && self.relation == LinkRelation::Obey));
-            if let Some(packer) = &mut labels {
+            // Nothing is kept that names what was removed.
+            let packer = labels.as_mut().filter(|_| allowed != Err(Refusal::Removed));
+            if let Some(packer) = packer {
                 let reason = allowed.map_or_else(|refusal| Some(refusal.as_str()), |()| forbidden.then_some(NOFOLLOW));
                 pack(packer, &links, [number, labelled_by], reason);
             }
@@ -245,7 +254,7 @@ impl PureHalf {
         for url in urls.into_iter().map(WebUrl::without_credentials) {
             let (fingerprint, changed) = self.rules.judged(&url, self.seed);
             proposals.count_rewritten(changed);
-            match judge(&url) {
+            match self.unless_removed(fingerprint, judge(&url)) {
                 Ok(()) => passed.push((fingerprint, url)),
                 Err(reason) => proposals.refuse(reason.as_str()),
             }
@@ -254,9 +263,14 @@ impl PureHalf {
         proposals
     }
 
+    fn unless_removed(&self, url: Fingerprint, judged: Result<(), Refusal>) -> Result<(), Refusal> {
+        if self.removed.is_empty() || !self.removed.contains(&url) { judged } else { Err(Refusal::Removed) }
+    }
+
     fn target_of(&self, url: &WebUrl, judged: Result<(), Refusal>) -> Target {
         let length = u32::try_from(url.as_str().len()).unwrap_or(u32::MAX);
         let (fingerprint, changed) = self.rules.judged(url, self.seed);
+        let judged = self.unless_removed(fingerprint, judged);
         Target::Url { fingerprint, length, changed, judged }
     }
 }

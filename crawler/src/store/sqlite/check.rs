@@ -25,7 +25,7 @@ use self::{
     labels::{LABELS, NAMES},
     links::KeptLinks,
     references::REFERENCES,
-    rules::{CHECKED_RULES, FORGOTTEN_RULES, LOST_RULES, RULES, STAND},
+    rules::{CHECKED_RULES, FORGOTTEN_RULES, LOST_RULES, REMOVED_RULES, RULES, STAND, WHOLE_RULES},
     search::SEARCH_RULES,
     sequences::{RowsLeft, Sequence, sequences},
     urls::{FINGERPRINT, IS_URL, ONCE, OWN_HOST},
@@ -68,6 +68,8 @@ pub fn invariants() -> impl Iterator<Item = &'static str> {
         .chain(LOST_RULES)
         .chain(CHECKED_RULES)
         .chain(FORGOTTEN_RULES)
+        .chain(REMOVED_RULES)
+        .chain(WHOLE_RULES)
         .chain(ARCHIVE_RULES)
         .chain(SEARCH_RULES)
         .map(|(invariant, _)| *invariant)
@@ -124,7 +126,9 @@ fn recount(connection: &Connection) -> Result<CheckReport, Fault> {
     let of_history = if schema::has_forgotten_column(connection)? { FORGOTTEN_RULES } else { &[] };
     let of_archive = if super::archive::is_kept(connection)? { ARCHIVE_RULES } else { &[] };
     let of_search = search::rules(connection)?;
-    let further = [of_checks, of_history, of_archive, of_search].into_iter().flatten();
+    let of_whole = if schema::has_removed(connection)? { &[] } else { WHOLE_RULES };
+    let of_removed = if schema::has_removed_table(connection)? { REMOVED_RULES } else { &[] };
+    let further = [of_checks, of_history, of_archive, of_search, of_whole, of_removed].into_iter().flatten();
     for (invariant, broken) in RULES.iter().chain(LOST_RULES).chain(further) {
         findings.extend(rule(connection, invariant, broken)?);
     }

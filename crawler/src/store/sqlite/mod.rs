@@ -51,6 +51,7 @@ mod sitemaps;
 mod step_context;
 mod summary;
 mod sweep;
+mod takedown;
 pub mod takers;
 mod visits;
 mod why;

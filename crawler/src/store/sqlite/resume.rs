@@ -1,5 +1,7 @@
 //! What a crawl needs to go on.
 
+use std::collections::HashSet;
+
 use rusqlite::{Connection, OptionalExtension, Result};
 
 use super::current::{Current, OF_SEQUENCE, STATE_IN_SEQUENCE};
@@ -10,7 +12,7 @@ use crate::{
     sections::SectionUse,
     store::{AreaRow, AreaSource, Counters, HostSitemaps, HostState, LastSequence, Resumed},
     time::Moment,
-    url::{Canonicalizer, FingerprintSeed},
+    url::{Canonicalizer, Fingerprint, FingerprintSeed},
 };
 
 pub(super) fn settings(connection: &Connection) -> Result<Option<String>> {
@@ -68,8 +70,15 @@ pub(super) fn without_urls(connection: &Connection) -> Result<Option<(Current, R
         last_url: last_ticket(connection)?,
         pending_starts: Vec::new(),
         section_use: SectionUse::default(),
+        removed: removed(connection)?,
     };
     Ok(Some((Current::of(connection, sequence)?, resumed)))
+}
+
+fn removed(connection: &Connection) -> Result<HashSet<Fingerprint>> {
+    let mut select = connection.prepare("SELECT fingerprint FROM removed_url")?;
+    let fingerprint = |row: &rusqlite::Row<'_>| Ok(Fingerprint::from_bytes(row.get(0)?));
+    select.query_map([], fingerprint)?.collect()
 }
 
 fn parsed(counters: &str) -> Result<Counters> {

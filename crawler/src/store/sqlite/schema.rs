@@ -298,6 +298,10 @@ const MIGRATIONS: &[&str] = &["
         links      INTEGER NOT NULL,   -- pages that link to it
         importance REAL NOT NULL       -- by the links between the pages; 1 on average
     ) STRICT;
+","
+    CREATE TABLE removed_url (     -- URLs that were removed because somebody asked for it, and are not asked for again
+        fingerprint BLOB PRIMARY KEY
+    ) STRICT, WITHOUT ROWID;
 "];
 
 /// The index by which a further sequence finds the rows of earlier ones. The first sequence does without.
@@ -325,6 +329,18 @@ pub(super) fn has_said_columns(connection: &Connection) -> rusqlite::Result<bool
 pub(super) fn has_forgotten_column(connection: &Connection) -> rusqlite::Result<bool> {
     let any = "SELECT EXISTS (SELECT 1 FROM pragma_table_info('crawl') WHERE name = 'forgotten_to')";
     connection.query_row(any, [], |row| row.get(0))
+}
+
+/// Whether there is a table of URLs that were removed: the same.
+pub(super) fn has_removed_table(connection: &Connection) -> rusqlite::Result<bool> {
+    let any = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'removed_url')";
+    connection.query_row(any, [], |row| row.get(0))
+}
+
+/// Whether URLs were removed.
+pub(super) fn has_removed(connection: &Connection) -> rusqlite::Result<bool> {
+    let any = "SELECT EXISTS (SELECT 1 FROM removed_url)";
+    Ok(has_removed_table(connection)? && connection.query_row(any, [], |row| row.get(0))?)
 }
 
 /// The newest schema this program knows.

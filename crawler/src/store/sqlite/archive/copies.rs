@@ -14,7 +14,7 @@ use std::{
 use rusqlite::{Connection, Row, params};
 
 use super::{
-    FOLDER, RESPONSE, failed, is_kept,
+    FIELDS, FOLDER, RESPONSE, failed, is_kept,
     read::{RecordPlace, block_of, header_of},
     record::{Block, RecordHeader},
     unwritable,
@@ -22,7 +22,7 @@ use super::{
 use crate::{store::StoreError, time::Moment};
 
 /// Where the copies are: rows as those of `archive_record`.
-const PLACES: &str = "
+pub(super) const PLACES: &str = "
     CREATE TEMP TABLE IF NOT EXISTS copied (
         visit INTEGER PRIMARY KEY, start INTEGER NOT NULL, length INTEGER NOT NULL, whole INTEGER NOT NULL, given_body INTEGER NOT NULL);
     DELETE FROM temp.copied";
@@ -35,15 +35,7 @@ const RECORDS: &str = "
     LEFT JOIN archive_file ON archive_file.id = body.file WHERE record.file = ?1 ORDER BY record.start";
 
 /// Fields of a record without a body that one with a body does not have, or has anew.
-const LEFT_OUT: [&str; 7] = [
-    "WARC-Type",
-    "WARC-Profile",
-    "WARC-Refers-To",
-    "WARC-Refers-To-Target-URI",
-    "WARC-Refers-To-Date",
-    "WARC-Block-Digest",
-    "Content-",
-];
+const LEFT_OUT: [&str; 5] = ["WARC-Type", "WARC-Profile", "WARC-Refers-To", "WARC-Block-Digest", "Content-"];
 
 /// An archived answer.
 #[derive(Debug)]
@@ -121,7 +113,8 @@ pub(super) fn copy_file(
         if copy.is_none() {
             let first =
                 connection.query_row("SELECT min(start) FROM archive_record WHERE file = ?", [id], |row| row.get(0));
-            let info = raw(&mut file, 0, first.map_err(failed())?).map_err(unreadable)?;
+            let info = raw(&mut file, 0, first.map_err(failed())?);
+            let info = info.and_then(|info| named(info, (&mut file, name), out)).map_err(unreadable)?;
             let new = BufWriter::new(File::create(out).map_err(unwritable(out))?);
             copy = Some((new, 0));
             append(&mut copy, &info).map_err(unwritable(out))?;
@@ -181,10 +174,25 @@ fn raw(file: &mut File, start: u64, length: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// What a file says of itself, with the name of the copy.
+fn named(info: Vec<u8>, (file, name): (&mut File, &str), out: &Path) -> io::Result<Vec<u8>> {
+    let new = out.file_name().unwrap_or_default().to_string_lossy();
+    if new == name {
+        return Ok(info);
+    }
+    let place = RecordPlace { file: name.to_owned(), start: 0, length: info.len() as u64 };
+    let (header, block) = header_of(file, &place)?;
+    let is_kept =
+        |line: &&str| !LEFT_OUT.iter().any(|name| line.starts_with(name)) && !line.starts_with("WARC-Filename");
+    let fields = header.lines().skip(1).filter(is_kept).filter_map(|line| line.split_once(": "));
+    let record = fields.fold(RecordHeader::of_kind("warcinfo"), |header, (name, value)| header.with(name, value));
+    Ok(record.with("WARC-Filename", &new).over_short(FIELDS, &block))
+}
+
 /// The records of an answer that has its body elsewhere, with it, and the length of the first.
 fn with_body(folder: &Path, file: &mut File, original: &Original, body: &RecordPlace) -> io::Result<(Vec<u8>, u64)> {
     let (own_head, _) = block_of(file, &original.place)?;
-    let header = header_of(file, &original.place)?;
+    let (header, _) = header_of(file, &original.place)?;
     let (first_head, body) = block_of(&mut File::open(folder.join(&body.file))?, body)?;
     let head = if own_head.is_empty() { first_head } else { own_head };
     let is_kept = |line: &&str| !LEFT_OUT.iter().any(|name| line.starts_with(name));

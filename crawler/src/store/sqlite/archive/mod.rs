@@ -13,6 +13,7 @@ mod current;
 mod index;
 mod read;
 mod record;
+mod rewritten;
 
 use std::{
     fs::File,
@@ -39,6 +40,7 @@ pub use read::{ArchiveMoment, ArchivedCopy};
 pub(super) use read::{copy, members};
 pub use record::ArchivedAnswer;
 use record::{PayloadDigest, RecordHeader, cdx_date, date, digest};
+pub(super) use rewritten::{RewrittenFile, delete_others, forget_records, rewrite, verify};
 
 /// The folder of the files.
 pub(super) const FOLDER: &str = "archive";

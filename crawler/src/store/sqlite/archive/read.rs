@@ -128,19 +128,19 @@ fn found(connection: &Connection, fingerprint: &[u8], moment: ArchiveMoment) -> 
 
 /// The head and the body of a record.
 pub(super) fn block_of(file: &mut File, place: &RecordPlace) -> io::Result<(Vec<u8>, Vec<u8>)> {
-    let text = members(file, place.start, place.length)?;
-    let header = end_of_head(&text).ok_or_else(damaged)?;
-    let block = text.get(header..text.len().saturating_sub(4)).ok_or_else(damaged)?;
+    let (_, mut block) = header_of(file, place)?;
     // That of an answer 304 is empty.
-    let head = if block.is_empty() { 0 } else { end_of_head(block).ok_or_else(damaged)? };
-    Ok((block[..head].to_vec(), block[head..].to_vec()))
+    let head = if block.is_empty() { 0 } else { end_of_head(&block).ok_or_else(damaged)? };
+    let body = block.split_off(head);
+    Ok((block, body))
 }
 
-/// The header of a record, without the empty line at its end.
-pub(super) fn header_of(file: &mut File, place: &RecordPlace) -> io::Result<String> {
+/// The header of a record, without the empty line at its end, and what follows.
+pub(super) fn header_of(file: &mut File, place: &RecordPlace) -> io::Result<(String, Vec<u8>)> {
     let text = members(file, place.start, place.length)?;
     let end = end_of_head(&text).ok_or_else(damaged)?;
-    String::from_utf8(text[..end - 4].to_vec()).map_err(|_| damaged())
+    let block = text.get(end..text.len().saturating_sub(4)).ok_or_else(damaged)?.to_vec();
+    String::from_utf8(text[..end - 4].to_vec()).map(|header| (header, block)).map_err(|_| damaged())
 }
 
 /// The text of the members in a part of a file.

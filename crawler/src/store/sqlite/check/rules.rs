@@ -20,6 +20,18 @@ pub(super) const FORGOTTEN_RULES: &[(&str, &str)] = &[(
      WHERE forgotten_to IS NULL AND EXISTS (SELECT 1 FROM sequence WHERE pruned AND revisit IS NULL)",
 )];
 
+/// The same of URLs that were removed, where there is a table of them.
+pub(super) const REMOVED_RULES: &[(&str, &str)] = &[(
+    "a URL that was removed is not there",
+    "SELECT 'url ' || url.id FROM url WHERE EXISTS (SELECT 1 FROM removed_url WHERE removed_url.fingerprint = url.fingerprint)",
+)];
+
+/// The same of crawls of which no URL was removed.
+pub(super) const WHOLE_RULES: &[(&str, &str)] = &[(
+    "what is no start was found on a page",
+    "SELECT 'url ' || id FROM url WHERE hop NOT IN ('start', 'sitemap') AND via IS NULL",
+)];
+
 /// What must select nothing: the invariant, and a query for the rows that break it, described in one text column. The visits of a URL are
 /// looked for only where a later sequence has one: those of a first sequence have no index.
 pub(super) const RULES: &[(&str, &str)] = &[
@@ -138,10 +150,10 @@ pub(super) const RULES: &[(&str, &str)] = &[
     (
         "a link is at most one level deeper than its page, and the target of a redirect at most as deep as the redirect",
         "SELECT 'url ' || id FROM url
-         WHERE hop <> 'start' AND (hop <> 'sitemap' OR via IS NOT NULL) AND (via IS NULL OR (NOT coalesce((
+         WHERE hop <> 'start' AND via IS NOT NULL AND NOT coalesce((
                  SELECT page.admitted_in > url.admitted_in OR url.depth <= page.depth + (url.hop <> 'redirect')
                  FROM url AS page WHERE page.id = url.via AND page.admitted_in >= url.admitted_in), 0)
-             AND NOT EXISTS (SELECT 1 FROM sequence WHERE coalesce(revisit, revisited) IS NOT NULL)))",
+             AND NOT EXISTS (SELECT 1 FROM sequence WHERE coalesce(revisit, revisited) IS NOT NULL)",
     ),
     (
         "a URL's place in the order follows from its depth, its weight and what is known of it",

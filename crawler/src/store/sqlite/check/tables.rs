@@ -89,6 +89,9 @@ pub(super) fn all(connection: &Connection) -> Result<Vec<CheckedTable>> {
         tables[0].columns.push(number("indexed_to", 0..=last.visit).or_null());
         tables.push(indexed_page(&last));
     }
+    if schema::has_removed_table(connection)? {
+        tables.push(table("removed_url", vec![column("fingerprint", ValueKind::Exactly(16))]));
+    }
     if fields::are_kept(connection)? {
         tables.extend(field_tables(&last));
     }
