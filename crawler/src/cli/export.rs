@@ -111,5 +111,10 @@ pub(super) fn run(args: &ExportArgs) -> Result<ExitCode, CommandFailure> {
         let what = "without an archived body left out; `--archive warc` keeps bodies";
         outcome::tell(&format!("{} {what}", counted(exported.without_body, "page", "pages")));
     }
-    Ok(if exported.pages == 0 && exported.without_body > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    let has_nothing = args.format.has_all_answers() && args.since.is_none() && args.matching.is_none();
+    if exported.pages == 0 && has_nothing {
+        outcome::tell("there is no archive: `--archive warc` keeps what servers answer");
+    }
+    let is_empty = exported.pages == 0 && (exported.without_body > 0 || has_nothing);
+    Ok(if is_empty { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }

@@ -23,7 +23,7 @@ use crate::{
     url::WebUrl,
 };
 
-/// What lists the files; a folder that has it is an export.
+/// What lists the files.
 const INDEX: &str = "index.jsonl";
 
 /// The files of an export while they are written.
@@ -40,7 +40,7 @@ struct Folder<'a> {
 /// Writes it.
 pub(super) fn write(export: &Export<'_>) -> Result<Exported, ExportError> {
     let suffix = if export.format == ExportFormat::Text { ".txt" } else { ".md" };
-    place::begin_folder(export, INDEX)?;
+    place::begin_folder(export, INDEX, |_| true)?;
     let chrome = Chrome::learn(export)?;
     let is_whole = export.since == ChangedSince::Ever && export.format == ExportFormat::Markdown;
     let mut folder = Folder {

@@ -2,7 +2,10 @@
 //!
 //! Invariants: a relative link leads to a file that is there; all others are absolute. A page loads nothing from elsewhere.
 
-use std::fs;
+use std::{
+    fs,
+    path::{Component, Path},
+};
 
 use data_encoding::HEXLOWER;
 use serde_json::json;
@@ -15,17 +18,27 @@ use super::{
     request::{Export, ExportError, Exported, unwritable},
     site::ExportedSite,
 };
-use crate::{extract, media_type, rewrite, session::directory::CurrentPage, url::WebUrl};
+use crate::{
+    extract, media_type,
+    rewrite::{self, RewrittenPage},
+    session::directory::CurrentPage,
+    url::WebUrl,
+};
 
-/// The list of the files; a folder that has it is an export. No file of a page begins so.
+/// The list of the files. No file of a page begins so.
 const INDEX: &str = ".webloom.jsonl";
 
 /// What keeps a page from loading anything from elsewhere, also by its scripts.
 const POLICY: &str = "<meta http-equiv=\"Content-Security-Policy\" \
-    content=\"default-src 'self' file: data: blob: 'unsafe-inline' 'unsafe-eval'; connect-src 'self' data: blob:\">";
+    content=\"default-src 'self' file: data: blob: 'unsafe-inline' 'unsafe-eval'; connect-src 'self' data: blob:; form-action 'none'; \
+    webrtc 'block'\" />";
 
-/// How the names of pages end.
-const OF_PAGES: [&str; 3] = [".html", ".htm", ".xhtml"];
+/// How the names of pages end, and those of pages that are XML.
+const OF_PAGES: [&str; 2] = [".html", ".htm"];
+const OF_XML_PAGES: [&str; 2] = [".xhtml", ".xht"];
+
+/// What has its own ways to load something when a browser opens it. No other file ends so.
+const ACTIVE: [&str; 9] = [".html", ".htm", ".xhtml", ".xht", ".shtml", ".svg", ".xml", ".mht", ".mhtml"];
 
 /// How the names of other files end, by their types: browsers know the type of a file by that.
 const OF_TYPES: [(&str, &[&str]); 24] = [
@@ -57,9 +70,14 @@ const OF_TYPES: [(&str, &[&str]); 24] = [
 
 /// Writes it.
 pub(super) fn write(export: &Export<'_>) -> Result<Exported, ExportError> {
-    place::begin_folder(export, INDEX)?;
+    let mark = json!({ "crawl": export.records.crawl_name()? });
+    let is_own =
+        |list: &Path| fs::read_to_string(list).is_ok_and(|list| list.lines().next() == Some(&*mark.to_string()));
+    place::begin_folder(export, INDEX, is_own)?;
+    delete_files(export)?;
     let site = ExportedSite::read_as_it_is(export, suffix)?;
     let mut index = Lines::begin(&export.out, INDEX)?;
+    index.add(&mark)?;
     let mut exported = Exported::default();
     export.records.current_pages(export.dir, export.since, |page, bodies| {
         let Some(url) = WebUrl::parse(&page.url).ok().filter(|_| export.wants(&page.url)) else { return Ok(true) };
@@ -85,17 +103,73 @@ pub(super) fn write(export: &Export<'_>) -> Result<Exported, ExportError> {
     Ok(exported)
 }
 
+/// Deletes the files of the mirror that was there before: a folder of this one may be called as they are.
+fn delete_files(export: &Export<'_>) -> Result<(), ExportError> {
+    let path = export.out.join(INDEX);
+    let Ok(lines) = fs::read_to_string(&path) else { return Ok(()) };
+    for line in lines.lines() {
+        let Ok(line) = serde_json::from_str::<serde_json::Value>(line) else { continue };
+        let Some(file) = line["file"].as_str().map(Path::new) else { continue };
+        let is_below = file.components().all(|part| matches!(part, Component::Normal(_)));
+        if is_below {
+            let _ = fs::remove_file(export.out.join(file));
+            for folder in file.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty()) {
+                // One that is not empty stays.
+                let _ = fs::remove_dir(export.out.join(folder));
+            }
+        }
+    }
+    fs::remove_file(&path).map_err(unwritable(&path))
+}
+
 /// A body as it is in its file.
 fn shown(page: &CurrentPage, (url, body): (&WebUrl, Vec<u8>), (site, file): (&ExportedSite, &str)) -> Vec<u8> {
-    let content_type = page.content_type.as_deref();
-    let is_sheet = media_type::is_style_sheet(content_type);
-    let Some(base) = url::Url::parse(url.as_str()).ok().filter(|_| page.is_html || is_sheet) else { return body };
-    let text = extract::decoded(&body, content_type, url);
-    let mut target = |target: &url::Url| Some(site.link(target, file));
-    if page.is_html {
-        rewrite::html(&text, POLICY, &base, &mut target).into_bytes()
-    } else {
-        rewrite::style_sheet(&text, &base, &mut target).into_bytes()
+    let Ok(base) = url::Url::parse(url.as_str()) else { return body };
+    let form = Form::of(page);
+    let is_read = form != Form::Other && (form != Form::Script || std::str::from_utf8(&body).is_err());
+    if !is_read {
+        return body;
+    }
+    let text = extract::decoded(&body, page.content_type.as_deref(), url);
+    let mut link = |target: &url::Url| Some(site.link(target, file));
+    let text = match form {
+        Form::Page => rewrite::html(&text, &RewrittenPage { url: &base, head: POLICY, is_xml: false }, &mut link),
+        Form::XmlPage => rewrite::html(&text, &RewrittenPage { url: &base, head: POLICY, is_xml: true }, &mut link),
+        Form::Sheet => rewrite::style_sheet(&text, &base, &mut link),
+        // It has no policy: what leads elsewhere leads nowhere.
+        Form::Xml => {
+            rewrite::xml(&text, &base, &mut |target| Some(site.link(target, file)).filter(|link| !link.contains("://")))
+        }
+        Form::Script | Form::Other => text.into_owned(),
+    };
+    text.into_bytes()
+}
+
+/// How a file is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Page,
+    XmlPage,
+    Sheet,
+    /// SVG among it.
+    Xml,
+    /// In UTF-8, as the pages that load it.
+    Script,
+    Other,
+}
+
+impl Form {
+    fn of(page: &CurrentPage) -> Self {
+        let kind = page.content_type.as_deref().map(media_type::essence).unwrap_or_default();
+        match &*kind {
+            "application/xhtml+xml" => Self::XmlPage,
+            _ if page.is_html => Self::Page,
+            "text/css" => Self::Sheet,
+            "text/xml" | "application/xml" => Self::Xml,
+            kind if kind.ends_with("+xml") => Self::Xml,
+            kind if kind.ends_with("javascript") => Self::Script,
+            _ => Self::Other,
+        }
     }
 }
 
@@ -107,9 +181,15 @@ fn suffix(page: &CurrentPage) -> Suffix {
     let one_of = |ends: &[&'static str]| ends.iter().find(has).or(ends.first()).copied();
     let kind = page.content_type.as_deref().map(media_type::essence).unwrap_or_default();
     let known = OF_TYPES.iter().find(|(of, _)| *of == kind).map(|(_, ends)| *ends);
-    let own = if page.is_html { one_of(&OF_PAGES) } else { known.and_then(one_of) };
+    let own = match Form::of(page) {
+        Form::Page => one_of(&OF_PAGES),
+        Form::XmlPage => one_of(&OF_XML_PAGES),
+        Form::Xml if known.is_none() => one_of(&[".xml"]),
+        _ => known.and_then(one_of),
+    };
     match own {
         Some(own) => Suffix::Own(own),
+        None if ACTIVE.iter().any(|end| name.ends_with(end)) => Suffix::Added(".bin"),
         // Of what it is, its name says more than its type.
         None if name.trim_start_matches('.').contains('.') => Suffix::Added(""),
         None => Suffix::Added(".bin"),

@@ -6,12 +6,22 @@ use std::{fs, io, path::Path};
 
 use super::request::{Export, ExportError, Exported, unwritable};
 
-/// Makes the folder, unless it has something else. One that has a file of this name is an export.
-pub(super) fn begin_folder(export: &Export<'_>, list: &str) -> Result<(), ExportError> {
+/// What a crawl directory has.
+const DATABASE: &str = "webloom.sqlite";
+
+/// Makes the folder, unless it has something else than an export of this kind: there is a list of what it has, which `is_own`.
+pub(super) fn begin_folder(
+    export: &Export<'_>,
+    list: &str,
+    is_own: impl FnOnce(&Path) -> bool,
+) -> Result<(), ExportError> {
     let folder = &export.out;
+    refuse_crawls(folder)?;
     fs::create_dir_all(folder).map_err(unwritable(folder))?;
     let is_empty = fs::read_dir(folder).map_err(unwritable(folder))?.next().is_none();
-    if is_empty || folder.join(list).exists() { Ok(()) } else { Err(ExportError::Foreign { path: folder.clone() }) }
+    let list = folder.join(list);
+    let is_ours = is_empty || (list.exists() && is_own(&list));
+    if is_ours { Ok(()) } else { Err(ExportError::Foreign { path: folder.clone() }) }
 }
 
 /// Has a file be written beside its place, and puts it there.
@@ -19,7 +29,11 @@ pub(super) fn whole_file(
     export: &Export<'_>,
     write: impl FnOnce(&Path) -> Result<Exported, ExportError>,
 ) -> Result<Exported, ExportError> {
-    refuse_foreign(export)?;
+    refuse_crawls(&export.out)?;
+    if fs::metadata(&export.out).is_ok_and(|known| !known.is_file()) {
+        let why = io::Error::new(io::ErrorKind::InvalidInput, "it is no file");
+        return Err(unwritable(&export.out)(why));
+    }
     let new = export.out.with_added_extension("new");
     let written = write(&new).and_then(|exported| {
         fs::rename(&new, &export.out).map_err(unwritable(&export.out))?;
@@ -32,16 +46,13 @@ pub(super) fn whole_file(
     written
 }
 
-/// A folder, a device and a file of the crawl stay.
-fn refuse_foreign(export: &Export<'_>) -> Result<(), ExportError> {
-    let out = &export.out;
-    let is_other = fs::metadata(out).is_ok_and(|known| !known.is_file());
-    let folder = out.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let is_of_crawl =
-        folder.canonicalize().ok().zip(export.dir.canonicalize().ok()).is_some_and(|(one, other)| one == other);
-    if is_other || is_of_crawl {
-        let why = if is_other { "it is no file" } else { "it is in the crawl directory" };
-        return Err(unwritable(out)(io::Error::new(io::ErrorKind::InvalidInput, why)));
+/// Nothing is written into a crawl directory, of whichever crawl.
+fn refuse_crawls(out: &Path) -> Result<(), ExportError> {
+    let absolute = std::path::absolute(out).map_err(unwritable(out))?;
+    let there = absolute.ancestors().find_map(|above| above.canonicalize().ok()).unwrap_or(absolute);
+    if there.ancestors().any(|above| above.join(DATABASE).exists()) {
+        let why = io::Error::new(io::ErrorKind::InvalidInput, "it is in a crawl directory");
+        return Err(unwritable(out)(why));
     }
     Ok(())
 }

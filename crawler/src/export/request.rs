@@ -113,7 +113,7 @@ pub(crate) enum ExportError {
         source: io::Error,
     },
     /// The folder has something else.
-    #[error("{} is not empty, and no export is in it: give a new folder with -o", path.display())]
+    #[error("{} is not empty, and no export of this crawl in this form is in it: give a new folder with -o", path.display())]
     Foreign {
         /// The folder.
         path: PathBuf,

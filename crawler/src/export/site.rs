@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     session::directory::{ChangedSince, CurrentPage},
-    url::WebUrl,
+    url::{Canonicalizer, WebUrl},
 };
 
 /// A redirect is followed so often.
@@ -26,9 +26,11 @@ pub(super) struct ExportedSite {
     taken: HashMap<u64, u64>,
     /// Names of folders, where a file might have one too: by the hashes of those in lower case.
     folders: HashSet<u64>,
-    /// How the names end of those that have files in this export, by the hashes of their URLs.
-    pages: HashMap<u64, Suffix>,
+    /// Those that have files in this export, by the hashes of their keys: their URLs, and how the names of their files end.
+    pages: HashMap<u64, (Box<str>, Suffix)>,
     redirects: HashMap<u64, String>,
+    /// What makes one page of several URLs.
+    rules: Canonicalizer,
 }
 
 impl ExportedSite {
@@ -74,10 +76,13 @@ impl ExportedSite {
                 own = url.origin().to_string();
             }
         })?;
+        let rules = export.records.key_rules()?;
         export.records.redirects(|from, to| {
-            redirects.insert(hash(from), to.to_owned());
+            if let Ok(from) = WebUrl::parse(from) {
+                redirects.insert(hash(rules.key(&from).as_str()), to.to_owned());
+            }
         })?;
-        Ok(Self { own, taken: HashMap::new(), folders: HashSet::new(), pages: HashMap::new(), redirects })
+        Ok(Self { own, taken: HashMap::new(), folders: HashSet::new(), pages: HashMap::new(), redirects, rules })
     }
 
     /// Takes note of the name of a URL, in lower case.
@@ -100,8 +105,9 @@ impl ExportedSite {
             if export.wants(&page.url)
                 && page.is_archived()
                 && let Some(suffix) = suffix_of(page)
+                && let Ok(url) = WebUrl::parse(&page.url)
             {
-                self.pages.insert(hash(&page.url), suffix);
+                self.pages.insert(self.key(&url), (page.url.as_str().into(), suffix));
             }
             Ok(true)
         })
@@ -120,25 +126,31 @@ impl ExportedSite {
 
     /// What a link to a URL is in a file: the way to the file of its page, or else the URL.
     pub(super) fn link(&self, target: &url::Url, from: &str) -> String {
-        let mut page = target.clone();
-        page.set_fragment(None);
-        for _ in 0..MOST_REDIRECTS {
-            if self.pages.contains_key(&hash(page.as_str())) {
-                break;
-            }
-            let Some(next) = self.redirects.get(&hash(page.as_str())).and_then(|next| url::Url::parse(next).ok())
-            else {
-                break;
-            };
-            page = next;
-            page.set_fragment(None);
-        }
-        let url = WebUrl::parse(page.as_str()).ok();
-        let found = url.and_then(|url| self.pages.get(&hash(url.as_str())).map(|suffix| (url, *suffix)));
-        let Some((url, suffix)) = found else { return target.as_str().to_owned() };
-        let fragment = target.fragment().map_or(String::new(), |fragment| format!("#{fragment}"));
+        let Some((url, suffix, fragment)) = self.page(target) else { return target.as_str().to_owned() };
+        let fragment = target.fragment().map(str::to_owned).or(fragment);
+        let fragment = fragment.map_or(String::new(), |fragment| format!("#{fragment}"));
         let file = self.file(&url, suffix);
         if file == from && !fragment.is_empty() { fragment } else { way(from, &file) + &fragment }
+    }
+
+    /// The page to which a URL leads, through redirects too, and the fragment that the last one of them names.
+    fn page(&self, target: &url::Url) -> Option<(WebUrl, Suffix, Option<String>)> {
+        let mut url = WebUrl::parse(target.as_str()).ok()?;
+        let mut fragment = None;
+        for _ in 0..=MOST_REDIRECTS {
+            let key = self.key(&url);
+            if let Some((page, suffix)) = self.pages.get(&key) {
+                return Some((WebUrl::parse(page).ok()?, *suffix, fragment));
+            }
+            let next = self.redirects.get(&key)?;
+            fragment = url::Url::parse(next).ok().and_then(|next| next.fragment().map(str::to_owned)).or(fragment);
+            url = WebUrl::parse(next).ok()?;
+        }
+        None
+    }
+
+    fn key(&self, url: &WebUrl) -> u64 {
+        hash(self.rules.key(url).as_str())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::{
     fs::{self, File},
-    io::{BufWriter, Write},
+    io::{self, BufWriter, Write},
     path::Path,
 };
 
@@ -15,16 +15,20 @@ use crate::{
     time::Moment,
 };
 
-/// The index; a folder that has it is an export.
+/// The index, and what it is called until it is whole.
 const INDEX: &str = "index.cdxj";
+const NEW_INDEX: &str = "index.cdxj.new";
 
 /// Writes a folder of them.
 pub(super) fn write(export: &Export<'_>) -> Result<Exported, ExportError> {
-    place::begin_folder(export, INDEX)?;
-    let path = export.out.join(INDEX);
-    let mut index = BufWriter::new(File::create(&path).map_err(unwritable(&path))?);
-    let (copies, _) = copy(export, &export.out, |line| writeln!(index, "{line}").map_err(unwritable(&path)))?;
-    index.flush().map_err(unwritable(&path))?;
+    let known = export.records.archive_files()?;
+    let is_of_crawl = |name: &str| known.iter().any(|known| run_of(known) == run_of(name));
+    let are_own = |_: &Path| warc_files(&export.out).is_ok_and(|files| files.iter().all(|name| is_of_crawl(name)));
+    place::begin_folder(export, INDEX, are_own)?;
+    let (path, new) = (export.out.join(INDEX), export.out.join(NEW_INDEX));
+    let mut index = BufWriter::new(File::create(&new).map_err(unwritable(&new))?);
+    let (copies, _) = copy(export, &export.out, |line| writeln!(index, "{line}").map_err(unwritable(&new)))?;
+    index.flush().and_then(|()| fs::rename(&new, &path)).map_err(unwritable(&path))?;
     forget_others(&export.out, &copies)?;
     Ok(Exported { pages: copies.answers, ..Exported::default() })
 }
@@ -52,15 +56,23 @@ pub(super) fn copy(
     Ok((copies, last))
 }
 
-/// Deletes files of an earlier export of the same crawl that are not in the index any more.
+/// Deletes files of an earlier export that are not in the index any more.
 fn forget_others(folder: &Path, copies: &ArchiveCopies) -> Result<(), ExportError> {
-    for entry in fs::read_dir(folder).map_err(unwritable(folder))? {
-        let entry = entry.map_err(unwritable(folder))?;
-        let name = entry.file_name().to_string_lossy().into_owned();
-        let is_of_archive = name.starts_with("webloom-") && name.ends_with(".warc.gz");
-        if is_of_archive && !copies.files.contains(&name) {
-            fs::remove_file(entry.path()).map_err(unwritable(&entry.path()))?;
-        }
-    }
-    Ok(())
+    let files = warc_files(folder).map_err(unwritable(folder))?;
+    files.iter().filter(|name| !copies.files.contains(name)).try_for_each(|name| {
+        let path = folder.join(name);
+        fs::remove_file(&path).map_err(unwritable(&path))
+    })
+}
+
+/// The WARC files in a folder.
+fn warc_files(folder: &Path) -> io::Result<Vec<String>> {
+    let names = fs::read_dir(folder)?.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()));
+    let names = names.collect::<io::Result<Vec<_>>>()?;
+    Ok(names.into_iter().filter(|name| name.ends_with(".warc.gz")).collect())
+}
+
+/// What the names of all files of a crawl begin with.
+fn run_of(name: &str) -> Option<&str> {
+    name.rsplit_once('-').map(|(run, _)| run)
 }

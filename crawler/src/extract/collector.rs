@@ -18,7 +18,7 @@ use super::{
     reader::PageReader,
     references::{LinkLimits, ReferenceSeed, References},
     refresh::refresh_target,
-    relations::{Relation, RelationTag},
+    relations::{Relation, RelationTag, is_of_copy},
     tags::{Name, Slot, Tag, Values, Wanted},
 };
 use crate::{
@@ -299,7 +299,7 @@ impl<'a, L: Listener> Collector<'a, L> {
             Tag::Link => {
                 let [rel, media_type] = [Slot::Kind, Slot::Type].map(|slot| self.values.get(slot));
                 let rel = rel.unwrap_or_default();
-                if Relation::of(rel, media_type) == Relation::Part {
+                if is_of_copy(rel, media_type) {
                     let is_sheet = has_token(rel, b"stylesheet");
                     parts.offer_part(url, if is_sheet { Element::StyleSheet } else { Element::Part });
                 }

@@ -8,6 +8,15 @@ const TO_PAGES: [&str; 3] = ["alternate", "next", "prev"];
 /// The relations that lead to what a page is made of: `alternate stylesheet` is no other form of the page.
 const TO_PARTS: [&str; 2] = ["stylesheet", "icon"];
 
+/// Those that lead to what a page may be made of.
+const TO_OTHER_PARTS: [&str; 6] =
+    ["preload", "modulepreload", "apple-touch-icon", "apple-touch-icon-precomposed", "mask-icon", "manifest"];
+
+/// Whether a link with this `rel` leads to something that a copy of the page needs.
+pub(super) fn is_of_copy(rel: &[u8], media_type: Option<&[u8]>) -> bool {
+    Relation::of(rel, media_type) == Relation::Part || TO_OTHER_PARTS.iter().any(|word| has_token(rel, word.as_bytes()))
+}
+
 /// The media types of feeds.
 const FEEDS: [&str; 2] = ["application/rss+xml", "application/atom+xml"];
 

@@ -11,21 +11,30 @@ use super::{
 };
 
 /// What says that a page is in UTF-8.
-const CHARSET: &str = "<meta charset=\"utf-8\">";
+const CHARSET: &str = "<meta charset=\"utf-8\" />";
 
 /// So far behind the beginning of the head it is looked for.
 const LOOKED_AT: usize = 1024;
 
 /// A page with other references; `None` if it stays as it is.
-pub(super) fn rewritten(html: &str, head: &str, references: &mut RewrittenReferences<'_>) -> Option<String> {
-    let markup = read(html);
+pub(super) fn rewritten(
+    html: &str,
+    (head, is_xml): (&str, bool),
+    references: &mut RewrittenReferences<'_>,
+) -> Option<String> {
+    let markup = read(html, is_xml);
     let says_charset = |part: &Part| part.kind == PartKind::Charset && part.range.start < markup.head + LOOKED_AT;
     let charset = if markup.parts.iter().any(says_charset) { "" } else { CHARSET };
     // What a page in an attribute of this page holds in an attribute is left out: it would be escaped twice.
     let inner = |html: &str, references: &mut RewrittenReferences<'_>| {
-        edited(html, &read(html), "", references, |_, _| Some(String::new()))
+        edited(html, &read(html, false), "", references, |_, _| Some(String::new()))
     };
     edited(html, &markup, &(charset.to_owned() + head), references, inner)
+}
+
+/// An XML document with other references; `None` if it stays as it is.
+pub(super) fn rewritten_xml(xml: &str, references: &mut RewrittenReferences<'_>) -> Option<String> {
+    edited(xml, &read(xml, true), "", references, |_, _| Some(String::new()))
 }
 
 /// The page with its parts changed, and with `head` at the beginning of its head. `inner` changes the pages in its attributes.
@@ -56,6 +65,8 @@ fn edited(
                 PartKind::SourceSet => source_set::rewritten(text, references).map(quoted),
                 PartKind::Style => style::rewritten(text, references).map(quoted),
                 PartKind::Document => inner(text, references).map(quoted),
+                PartKind::Refresh => Some(quoted(refresh(text, references))),
+                PartKind::Relations => relations(text).map(quoted),
                 PartKind::Charset if text.trim().eq_ignore_ascii_case("utf-8") => None,
                 PartKind::Charset => Some(quoted("utf-8")),
             };
@@ -68,6 +79,26 @@ fn edited(
         edits.replace(at..at, head);
     }
     edits.changed()
+}
+
+/// A refresh that leads to another file. One that leads elsewhere, or reads the page again, is none.
+fn refresh(text: &str, references: &mut RewrittenReferences<'_>) -> String {
+    let Some((time, rest)) = text.split_once([';', ',']) else { return String::new() };
+    let rest = rest.trim_start();
+    let url = rest.get(..3).filter(|name| name.eq_ignore_ascii_case("url")).map(|_| rest[3..].trim_start());
+    let url = url.and_then(|url| url.strip_prefix('=')).unwrap_or(rest).trim();
+    let url = url.strip_prefix(['"', '\'']).map_or(url, |quoted| quoted.split(['"', '\'']).next().unwrap_or_default());
+    let new = references.target(url).filter(|new| !new.contains("://") || new.starts_with('/'));
+    new.map(|new| format!("{}; url={new}", time.trim())).unwrap_or_default()
+}
+
+/// The relations without those by which a browser connects to hosts, or loads what nobody has asked for; `None` if they stay.
+fn relations(text: &str) -> Option<String> {
+    let connects = |word: &&str| {
+        ["preconnect", "dns-prefetch", "prerender", "prefetch"].iter().any(|one| word.eq_ignore_ascii_case(one))
+    };
+    let kept: Vec<_> = text.split_ascii_whitespace().filter(|word| !connects(word)).collect();
+    (kept.len() < text.split_ascii_whitespace().count()).then(|| kept.join(" "))
 }
 
 /// What is replaced where the attribute at `range` is left out, and by what. What is around it means the same then.

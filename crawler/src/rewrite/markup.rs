@@ -40,6 +40,10 @@ pub(super) enum PartKind {
     Document,
     /// The same: the encoding of the page.
     Charset,
+    /// The same: after how many seconds what is shown instead.
+    Refresh,
+    /// The same: relations to what a `link` names.
+    Relations,
     /// An attribute that is left out.
     Dropped,
     /// A text in which nothing is escaped: a style sheet.
@@ -49,9 +53,11 @@ pub(super) enum PartKind {
 }
 
 /// Attributes with the elements that have them; an empty name means all elements. The first that fits counts.
-pub(super) const ATTRIBUTES: [(&str, &str, PartKind); 19] = [
+pub(super) const ATTRIBUTES: [(&str, &str, PartKind); 21] = [
     ("base", "href", PartKind::Dropped),
     ("meta", "http-equiv", PartKind::Dropped),
+    ("meta", "content", PartKind::Refresh),
+    ("link", "rel", PartKind::Relations),
     ("", "integrity", PartKind::Dropped),
     ("", "crossorigin", PartKind::Dropped),
     ("", "nonce", PartKind::Dropped),

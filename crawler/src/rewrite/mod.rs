@@ -8,6 +8,7 @@
 
 mod edits;
 mod html;
+mod inert;
 mod markup;
 mod reader;
 mod references;
@@ -17,16 +18,36 @@ mod style;
 use references::RewrittenReferences;
 use url::Url;
 
+/// A page that is changed.
+#[derive(Debug)]
+pub(crate) struct RewrittenPage<'p> {
+    /// Where it is.
+    pub(crate) url: &'p Url,
+    /// What is added at the beginning of its head.
+    pub(crate) head: &'p str,
+    /// Whether it is read as XML: a tag may close itself.
+    pub(crate) is_xml: bool,
+}
+
 /// Changes what a page refers to.
 ///
 /// `target` gets each absolute `http` or `https` URL with its fragment, and answers what is written instead; by `None` the reference stays
 /// as it is written. References to a part of the page itself stay too.
 ///
-/// The page is to be saved as UTF-8, and says so. It has no base, no `http-equiv` and no checks of what it loads any more. `head` is added
-/// to its head.
-pub(crate) fn html(text: &str, head: &str, page: &Url, target: &mut dyn FnMut(&Url) -> Option<String>) -> String {
-    let mut references = RewrittenReferences::of(text, page, target);
-    html::rewritten(text, head, &mut references).unwrap_or_else(|| text.to_owned())
+/// The page is to be saved as UTF-8, and says so. It has no base, no `http-equiv` and no checks of what it loads any more. A refresh leads
+/// to another file, or it is none.
+pub(crate) fn html(text: &str, page: &RewrittenPage<'_>, target: &mut dyn FnMut(&Url) -> Option<String>) -> String {
+    let mut references = RewrittenReferences::of(text, page.url, target);
+    html::rewritten(text, (page.head, page.is_xml), &mut references).unwrap_or_else(|| text.to_owned())
+}
+
+/// Changes what an XML document refers to, such as a drawing. It can do nothing by itself any more: its scripts are descriptions, and what
+/// `target` has no answer for leads nowhere.
+pub(crate) fn xml(text: &str, document: &Url, target: &mut dyn FnMut(&Url) -> Option<String>) -> String {
+    let text = inert::without_scripts(text);
+    let mut target = |url: &Url| Some(target(url).unwrap_or_else(|| references::NOWHERE.to_owned()));
+    let mut references = RewrittenReferences::of(&text, document, &mut target);
+    html::rewritten_xml(&text, &mut references).unwrap_or_else(|| text.clone().into_owned())
 }
 
 /// Changes what a style sheet refers to, as [`html`] does; it is to be saved as UTF-8 too.

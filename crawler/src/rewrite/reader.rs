@@ -16,9 +16,9 @@ use super::markup::{ATTRIBUTES, Markup, Part, PartKind};
 use crate::syntax::Foreign;
 
 /// What is changed in a page.
-pub(super) fn read(html: &str) -> Markup {
+pub(super) fn read(html: &str, is_xml: bool) -> Markup {
     let mut markup = Markup { head: if html.starts_with('\u{feff}') { 3 } else { 0 }, ..Markup::default() };
-    let emitter = Switching(CallbackEmitter::new(Reader::of(html, &mut markup)));
+    let emitter = Switching(CallbackEmitter::new(Reader { is_xml, ..Reader::of(html, &mut markup) }));
     let Ok(()) = Tokenizer::new_with_emitter(html, emitter).finish();
     markup
 }
@@ -56,6 +56,12 @@ impl ForwardingEmitter for Switching<'_> {
 struct Reader<'h> {
     html: &'h str,
     markup: &'h mut Markup,
+    /// Whether each tag may close itself.
+    is_xml: bool,
+    /// The first part of the tag that is read.
+    tag_parts: usize,
+    /// What the tag is an equivalent of: a header.
+    equivalent: String,
     foreign: Foreign,
     /// What the page has begun with so far.
     begun: Begun,
@@ -79,6 +85,8 @@ enum Begun {
     Doctype,
     Html,
     Head,
+    /// What comes later is nowhere before the content.
+    Content,
 }
 
 impl<'h> Reader<'h> {
@@ -86,6 +94,9 @@ impl<'h> Reader<'h> {
         Self {
             html,
             markup,
+            is_xml: false,
+            tag_parts: 0,
+            equivalent: String::new(),
             foreign: Foreign::default(),
             begun: Begun::Nothing,
             tag: String::new(),
@@ -98,6 +109,9 @@ impl<'h> Reader<'h> {
     }
 
     fn begins(&mut self, what: Begun, end: usize) {
+        if what == Begun::Content {
+            self.begun = what;
+        }
         // A doctype may be left open.
         if what > self.begun && self.html.get(..end).is_some_and(|before| before.ends_with('>')) {
             (self.begun, self.markup.head) = (what, end);
@@ -118,6 +132,9 @@ impl<'h> Reader<'h> {
         if of == "base" && !had && !self.foreign.is_foreign() {
             self.markup.base.get_or_insert_with(|| value.to_string());
         }
+        if of == "meta" && kind == PartKind::Dropped && !had {
+            self.equivalent = value.trim().to_ascii_lowercase();
+        }
         let written = written_value(self.html.as_bytes(), start);
         // Of two attributes with one name, browsers take the first; if that is left out, they would take the second.
         if kind == PartKind::Dropped {
@@ -129,14 +146,29 @@ impl<'h> Reader<'h> {
 
     fn tag_ends(&mut self, self_closing: bool, end: usize) {
         let is_html = self.foreign.start(self.tag.as_bytes(), self_closing);
-        self.content = content(&self.tag).filter(|_| is_html);
-        if self.tag == "style" && (is_html || !self_closing) {
+        let is_empty = self.is_xml && self_closing;
+        self.content = content(&self.tag).filter(|_| is_html && !is_empty);
+        if self.tag == "meta" {
+            // What it says is looked at where it says after how long another page follows, which stays then.
+            let refreshes = self.equivalent == "refresh";
+            let mut at = 0;
+            self.markup.parts.retain(|part| {
+                at += 1;
+                let stays = if part.kind == PartKind::Refresh {
+                    refreshes
+                } else {
+                    part.kind != PartKind::Dropped || !refreshes
+                };
+                at <= self.tag_parts || stays
+            });
+        }
+        if self.tag == "style" && !is_empty && (is_html || !self_closing) {
             self.sheet = Some((if is_html { PartKind::Sheet } else { PartKind::DrawnSheet }, end));
         }
         match &*self.tag {
             "html" => self.begins(Begun::Html, end),
             "head" => self.begins(Begun::Head, end),
-            _ => {}
+            _ => self.begins(Begun::Content, end),
         }
         self.tag.clear();
     }
@@ -166,6 +198,8 @@ impl Callback<Infallible, usize> for Reader<'_> {
                 self.tag = String::from_utf8_lossy(name).into_owned();
                 self.had = [false; ATTRIBUTES.len()];
                 self.attribute = None;
+                self.tag_parts = self.markup.parts.len();
+                self.equivalent.clear();
             }
             CallbackEvent::AttributeName { name } => {
                 self.attribute_ends(b"");
@@ -176,8 +210,16 @@ impl Callback<Infallible, usize> for Reader<'_> {
                 self.attribute_ends(b"");
                 self.tag_ends(self_closing, span.end);
             }
-            CallbackEvent::String { value } if self.sheet.is_some() => self.sheet_text.extend_from_slice(value),
+            CallbackEvent::String { value } => {
+                if self.sheet.is_some() {
+                    self.sheet_text.extend_from_slice(value);
+                }
+                if !value.trim_ascii().is_empty() {
+                    self.begins(Begun::Content, span.end);
+                }
+            }
             CallbackEvent::EndTag { name } => {
+                self.begins(Begun::Content, span.end);
                 self.text_ends(span.start);
                 self.foreign.end(name);
                 self.tag.clear();
@@ -188,7 +230,7 @@ impl Callback<Infallible, usize> for Reader<'_> {
                 self.sheet = kind.map(|kind| (kind, span.end));
             }
             CallbackEvent::Doctype { .. } => self.begins(Begun::Doctype, span.end),
-            _ => {}
+            CallbackEvent::Error(_) => {}
         }
         None
     }
@@ -235,7 +277,7 @@ mod tests {
     use super::*;
 
     fn parts(html: &str) -> Vec<(PartKind, &str, String)> {
-        read(html).parts.into_iter().map(|part| (part.kind, &html[part.range], part.text)).collect()
+        read(html, false).parts.into_iter().map(|part| (part.kind, &html[part.range], part.text)).collect()
     }
 
     #[test]
@@ -298,11 +340,17 @@ mod tests {
             ("<!-- a --><!doctype html><p>", "<!-- a --><!doctype html>"),
             ("<!doctype html><html lang=en><p>", "<!doctype html><html lang=en>"),
             ("<html><head a='>'><title></title><head>", "<html><head a='>'>"),
+            ("<!doctype html><script></script><html><head>", "<!doctype html>"),
+            ("<title>x</title><img><head>", ""),
+            ("<p><!doctype html>", ""),
+            ("<svg><desc></desc><head>", ""),
+            ("text<head>", ""),
             ("<!-- <head> --><header>", ""),
+            ("<html> <!-- a -->\n<head>", "<html> <!-- a -->\n<head>"),
             ("<html><!doctype html", "<html>"),
             ("<!doctype html", ""),
         ] {
-            assert_eq!(&html[..read(html).head], before);
+            assert_eq!(&html[..read(html, false).head], before);
         }
     }
 }

@@ -10,6 +10,9 @@ const MOST_OF_ANY: usize = 4 << 20;
 /// A longer reference stays as it is. Browsers take no longer ones either.
 const LONGEST: usize = 2 << 20;
 
+/// What leads to nothing.
+pub(super) const NOWHERE: &str = "about:invalid";
+
 /// Reads references, and asks where they lead.
 pub(super) struct RewrittenReferences<'t> {
     base: Url,
@@ -30,8 +33,13 @@ impl<'t> RewrittenReferences<'t> {
         if written.is_empty() || written.starts_with('#') {
             return None;
         }
-        let url = self.joined(written).filter(|url| matches!(url.scheme(), "http" | "https"))?;
-        (self.target)(&url)
+        let url = self.joined(written)?;
+        match url.scheme() {
+            "http" | "https" => (self.target)(&url),
+            // A page of the web leads to no file of the reader.
+            "file" | "filesystem" => Some(NOWHERE.to_owned()),
+            _ => None,
+        }
     }
 
     /// Does something with another base, which is written relative to this one. A browser ignores what is no base.

@@ -2,9 +2,14 @@
 
 use super::*;
 
+/// A page with these references.
+pub(super) fn changed(text: &str, url: &Url, target: &mut dyn FnMut(&Url) -> Option<String>) -> String {
+    html(text, &RewrittenPage { url, head: "", is_xml: false }, target)
+}
+
 /// A page of `http://h/a/b` whose references lead to `/r/` with their URLs.
 fn led(text: &str) -> String {
-    html(text, "", &Url::parse("http://h/a/b").unwrap(), &mut |url| Some(format!("/r/{url}")))
+    changed(text, &Url::parse("http://h/a/b").unwrap(), &mut |url| Some(format!("/r/{url}")))
 }
 
 fn led_sheet(text: &str) -> String {
@@ -12,10 +17,10 @@ fn led_sheet(text: &str) -> String {
 }
 
 fn kept(text: &str) -> String {
-    html(text, "", &Url::parse("http://h/a/b").unwrap(), &mut |_| None)
+    changed(text, &Url::parse("http://h/a/b").unwrap(), &mut |_| None)
 }
 
-const SAID: &str = "<meta charset=\"utf-8\">";
+const SAID: &str = "<meta charset=\"utf-8\" />";
 
 #[test]
 fn references_of_pages_lead_elsewhere_and_all_else_stays() {
@@ -96,7 +101,11 @@ fn the_first_base_is_that_of_the_whole_page() {
 fn what_would_keep_the_copy_from_being_shown_is_left_out() {
     for (text, expected) in [
         ("<script integrity=x crossorigin src=data:, nonce='y' async>", "<script src=data:, async>"),
-        ("<meta http-equiv=refresh content='5; url=x'>", "<meta content='5; url=x'>"),
+        ("<meta http-equiv=refresh content='5; url=x'>", "<meta http-equiv=refresh content=\"\">"),
+        ("<meta content=5 http-equiv=refresh>", "<meta content=\"\" http-equiv=refresh>"),
+        ("<meta http-equiv=x content='a; url=b'>", "<meta content='a; url=b'>"),
+        ("<link rel='preconnect stylesheet' href=data:,>", "<link rel=\"stylesheet\" href=data:,>"),
+        ("<img src='file:///a'>", "<img src=\"about:invalid\">"),
         ("<p a integrity =b>", "<p a>"),
         ("<p a nonce = b nonce=c >", "<p a >"),
         ("<p a nonce\n=\nb\"=c>", "<p a>"),
@@ -108,6 +117,39 @@ fn what_would_keep_the_copy_from_being_shown_is_left_out() {
     ] {
         assert_eq!(kept(&format!("{SAID}{text}")), format!("{SAID}{expected}"), "{text}");
     }
+}
+
+#[test]
+fn a_refresh_leads_to_another_file_or_nowhere() {
+    for (content, expected) in [
+        ("0;url=x", "0; url=/r/http://h/a/x"),
+        (" 5 , URL = 'x' y", "5; url=/r/http://h/a/x"),
+        ("0; x", "0; url=/r/http://h/a/x"),
+        ("5", ""),
+        ("0;url=javascript:x", ""),
+    ] {
+        let shown = led(&format!("{SAID}<meta http-equiv=Refresh content=\"{content}\">"));
+        assert_eq!(shown, format!("{SAID}<meta http-equiv=Refresh content=\"{expected}\">"));
+    }
+}
+
+#[test]
+fn an_xml_document_does_nothing_and_leads_where_it_may() {
+    let page = Url::parse("http://h/a/b.svg").unwrap();
+    let read = |text: &str| xml(text, &page, &mut |url| url.path().starts_with("/a").then(|| "x".to_owned()));
+    for (text, expected) in [
+        ("<svg><script href='c'/><a href=\"c\"/>", "<svg><desc href=\"x\"/><a href=\"x\"/>"),
+        ("<svg><image xlink:href='http://o/'/>", "<svg><image xlink:href=\"about:invalid\"/>"),
+        ("<svg><style>a{b:url(//o/c)}</style>", "<svg><style>a{b:url(&quot;about:invalid&quot;)}</style>"),
+    ] {
+        assert_eq!(read(text), expected);
+    }
+    let shown = html(
+        "<html><script src='c'/><a href='c'/></html>",
+        &RewrittenPage { url: &page, head: "", is_xml: true },
+        &mut |_| Some("x".to_owned()),
+    );
+    assert_eq!(shown, format!("<html>{SAID}<script src=\"x\"/><a href=\"x\"/></html>"));
 }
 
 #[test]
@@ -167,6 +209,6 @@ fn what_is_written_cannot_end_where_it_is() {
         ("<img srcset='x 2x'>", "<img srcset=\"&lt;/style&gt;&quot;'&gt;\\%2C 2x\">".to_owned()),
         ("<style>a{b:url(x)}</style>", format!("<style>a{{b:url({style})}}</style>")),
     ] {
-        assert_eq!(html(&format!("{SAID}{text}"), "", &page, &mut target), format!("{SAID}{expected}"));
+        assert_eq!(changed(&format!("{SAID}{text}"), &page, &mut target), format!("{SAID}{expected}"));
     }
 }

@@ -4,7 +4,11 @@
 //! frame that it is in keeps it from going elsewhere.
 
 use super::answers::ArchivedPage;
-use crate::{media_type, rewrite, url::WebUrl};
+use crate::{
+    media_type,
+    rewrite::{self, RewrittenPage},
+    url::WebUrl,
+};
 
 /// Where archived pages are, followed by the sequence and the URL.
 pub(super) const PREFIX: &str = "/replay/";
@@ -50,7 +54,8 @@ pub(super) fn shown(page: &ArchivedPage, sequence: Option<u32>) -> (String, Vec<
 
 /// With what it refers to in the archive.
 fn html(text: &str, page: &WebUrl, sequence: Option<u32>) -> Option<String> {
-    Some(rewrite::html(text, "", &url::Url::parse(page.as_str()).ok()?, &mut |url| Some(path(sequence, url.as_str()))))
+    let page = RewrittenPage { url: &url::Url::parse(page.as_str()).ok()?, head: "", is_xml: false };
+    Some(rewrite::html(text, &page, &mut |url| Some(path(sequence, url.as_str()))))
 }
 
 fn style(text: &str, sheet: &WebUrl, sequence: Option<u32>) -> Option<String> {
@@ -75,12 +80,13 @@ mod tests {
             ("<p style='background:url(x.png)'>", "url(&quot;/replay/3/http://h/a/x.png&quot;)"),
             ("<style>@import 'y.css'; p { background: url(\"/x.png\") }</style>", "url(\"/replay/3/http://h/x.png"),
             ("<a href='#top'>", "href='#top'"),
+            ("<meta http-equiv=refresh content='0;url=//x/'>", "content=\"0; url=/replay/3/http://x/\""),
         ];
         for (text, expected) in cases {
             assert!(shown(text).contains(expected), "{text} {}", shown(text));
         }
         for (text, absent) in [
-            ("<meta http-equiv=refresh content='0;url=http://x/'>", "http-equiv"),
+            ("<meta http-equiv=x content='0;url=http://x/'>", "http-equiv"),
             ("<script integrity=x src=y></script>", "integrity"),
             ("<base href=http://x/>", "<base href"),
         ] {

@@ -287,6 +287,30 @@ fn parts_of_pages_are_kept_wherever_they_are() {
 }
 
 #[test]
+fn parts_of_parts_come_to_an_end_and_a_page_that_is_shown_stays_a_page() {
+    let sheet = |text: String| Reply::Whole(200, vec!["content-type: text/css".to_owned()], text.into_bytes());
+    let site = serve(move |asked: &Asked| match asked.target.as_str() {
+        "/" => Reply::html(
+            "<link rel=stylesheet href=/chain/0><img src=/shown><link rel=preload href=/font><a href=/linking>l</a>",
+        ),
+        "/linking" => Reply::html("<a href=/shown>s</a>"),
+        "/shown" => Reply::html("<a href=/behind>b</a>"),
+        "/robots.txt" | "/sitemap.xml" => Reply::status(404),
+        path => match path.strip_prefix("/chain/").and_then(|number| number.parse::<u32>().ok()) {
+            Some(number) => sheet(format!("@import '/chain/{}';", number + 1)),
+            None => Reply::html("page"),
+        },
+    });
+    let folder = Folder::new();
+    let (dir, start) = (folder.crawl(), site.url("/"));
+    crawl(&dir, &start, &["--archive", "warc", "--assets", "keep"]);
+    let sheets = site.targets().iter().filter(|target| target.starts_with("/chain")).count();
+    assert_eq!((sheets, site.count("/font"), site.count("/behind")), (6, 1, 1));
+    crawl(&dir, &start, &["--again", "--assets", "off"]);
+    assert_eq!((site.count("/shown"), site.count("/behind")), (2, 2));
+}
+
+#[test]
 fn a_self_contained_archive_has_each_body_again() {
     let (site, folder) = (Site::serve(), Folder::new());
     let (dir, start) = (folder.crawl(), site.server.url("/"));

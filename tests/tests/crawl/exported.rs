@@ -14,7 +14,7 @@ use std::{
 use serde_json::Value;
 use webloom_tests::{
     server::{Asked, Reply, Server},
-    webloom::{Run, Webloom},
+    webloom::{Run, Webloom, assert_clean},
 };
 
 use crate::{Folder, serve};
@@ -252,13 +252,13 @@ fn what_cannot_be_exported_is_said() {
     let bare = export(&dir, &out, &[]).expect(1);
     assert!(bare.stderr.contains("without an archived body"), "{}", bare.stderr);
     let refused = export(&dir, &dir, &[]).expect(2);
-    assert!(refused.stderr.contains("is not empty, and no export is in it"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("it is in a crawl directory"), "{}", refused.stderr);
     export(&dir, &out, &["--chunks", "9", "--format", "csv"]).expect(2);
     export(&dir, &out, &["--since", "never"]).expect(2);
     let database = dir.join("webloom.sqlite");
     let kept = export(&dir, &database, &["--format", "jsonl"]).expect(2);
-    assert!(kept.stderr.contains("it is in the crawl directory"), "{}", kept.stderr);
-    webloom_tests::webloom::assert_clean(&dir);
+    assert!(kept.stderr.contains("it is in a crawl directory"), "{}", kept.stderr);
+    assert_clean(&dir);
 }
 
 /// A page with its parts, whose paths no file system takes as they are.
@@ -269,7 +269,7 @@ fn picture_site() -> Server {
         match asked.target.as_str() {
         "/" => Reply::html(
             "<base href=/d/><link rel=stylesheet href=s.css?v=1><a href=../a>a</a><a href=..>up</a><a href=../none#x>n</a>
-             <a href=../a.html/>folder</a><a href=../a.html>file</a><img srcset='p.png 2x, ../logo 3x'><a href='../old?x=1#top'>old</a>",
+             <a href=../a.html/>folder</a><a href=../a.html>file</a><img srcset='p.png 2x, ../logo 3x'><a href='../old?x=1#top'>old</a><a href=../%61>same</a>",
         ),
         "/d/s.css?v=1" => typed("text/css", "@import url(t.css); p { background: url('q.png') }"),
         "/d/t.css" => typed("text/css", "/* none */"),
@@ -319,7 +319,7 @@ fn a_mirror_has_no_dead_link() {
             }
         }
     }
-    assert_eq!(relative, 17);
+    assert_eq!(relative, 18);
     let start = &first["index.html"];
     assert!(start.contains("#top") && start.contains("a.html/index.html\">folder"), "{start}");
     export(&dir, &out, &["--format", "mirror"]).expect(0);
@@ -329,4 +329,29 @@ fn a_mirror_has_no_dead_link() {
     fs::write(folder.join("x"), "x").unwrap();
     let refused = export(&dir, &folder, &["--format", "mirror"]).expect(2);
     assert!(refused.stderr.contains("is not empty"), "{}", refused.stderr);
+}
+
+#[test]
+fn what_is_of_another_crawl_or_of_a_crawl_itself_stays() {
+    let (server, folder, other) = (picture_site(), Folder::new(), Folder::new());
+    let (dir, out) = (folder.crawl(), folder.crawl().with_extension("out"));
+    Webloom::crawl(&dir, &server.url("/")).args(["--archive", "warc", "--max-pages", "2"]).run().expect(0);
+    export(&dir, &out, &["--format", "mirror"]).expect(0);
+    Webloom::crawl(&other.crawl(), &server.url("/a")).args(["--archive", "warc"]).run().expect(0);
+    let archive = fs::read_dir(other.crawl().join("archive")).unwrap().count();
+    for (out, format) in [
+        (out.clone(), "mirror"),
+        (other.crawl().join("archive"), "warc"),
+        (dir.join("archive"), "warc"),
+        (dir.join("archive/new/deep"), "markdown"),
+        (dir.join("archive/index.cdxj"), "wacz"),
+    ] {
+        export(&other.crawl(), &out, &["--format", format]).expect(2);
+    }
+    let warcs = dir.with_extension("warcs");
+    export(&dir, &warcs, &["--format", "warc"]).expect(0);
+    export(&other.crawl(), &warcs, &["--format", "warc"]).expect(2);
+    assert_eq!(fs::read_dir(other.crawl().join("archive")).unwrap().count(), archive);
+    assert_clean(&dir);
+    assert_clean(&other.crawl());
 }

@@ -127,6 +127,7 @@ impl Sweep {
             content => {
                 let links =
                     if let Ok(Content::Page(page)) = content { page.links.judged(scope) } else { Proposals::default() };
+                let links = links.within_levels(&parent);
                 let found = Provenance::of(&parent, &links, Judge::Lost, at);
                 (links, found)
             }

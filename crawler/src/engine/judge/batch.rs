@@ -46,9 +46,9 @@ impl Provenance {
             Some(list) if list.is_feed() => Hop::Feed,
             Some(_) => Hop::Sitemap,
         };
-        // Each level of sitemap indexes counts as a redirect does, so that they come to an end.
-        let is_index = proposals.list == Some(SourceKind::Index);
-        let redirects = if is_index { page.redirects + 1 } else { 0 };
+        // Each level of sitemap indexes counts as a redirect does, and so does what parts of a page load, so that they come to an end.
+        let is_nested = proposals.list == Some(SourceKind::Index) || page.is_asset();
+        let redirects = if is_nested { page.redirects + 1 } else { 0 };
         Self { redirects, ..Self::on(page, hop, judge, at) }
     }
 

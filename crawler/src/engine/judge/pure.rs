@@ -24,6 +24,9 @@ const NOFOLLOW: &str = "nofollow";
 /// The reason under which links are counted that are more than are kept of a page.
 const MAX_LINKS: &str = "max_links";
 
+/// Parts of pages that are nested deeper, or behind more redirects, are left out.
+const MOST_LEVELS: u32 = 5;
+
 /// How many bytes of a refused URL are kept.
 const LONGEST_REFUSED: usize = 2048;
 
@@ -228,7 +231,7 @@ impl PureHalf {
     fn judge_as(&self, item: &WorkItem, url: &WebUrl) -> Result<(), Refusal> {
         match item {
             _ if item.is_sitemap() => self.scope.judge_list(url),
-            _ if item.is_asset() => self.scope.judge_asset(url),
+            _ if item.is_asset() => self.scope.judge(url).or_else(|_| self.scope.judge_asset(url)),
             _ => self.scope.judge(url),
         }
     }
@@ -329,6 +332,17 @@ impl Hasher for Leading {
 }
 
 impl Proposals {
+    /// These, but for parts of parts of parts of a page: where they do not end, that costs the crawl nothing.
+    pub(in crate::engine) fn within_levels(mut self, of: &WorkItem) -> Self {
+        if of.is_asset() && of.redirects >= MOST_LEVELS {
+            let all = self.passed.len();
+            self.passed.retain(|proposal| !proposal.is_asset);
+            // Labels are those of all that passed.
+            self.labels = self.labels.filter(|_| self.passed.len() == all);
+        }
+        self
+    }
+
     /// A single candidate that is refused.
     pub(in crate::engine) fn refused(reason: Refusal) -> Self {
         let mut proposals = Self::default();

@@ -14,7 +14,7 @@ use rusqlite::{Connection, Result, Row, Statement, Transaction, params};
 
 use super::{CrawlDirectory, current::Current, directory::DATABASE, error::Fault, held::HELD, resume};
 use crate::{
-    candidate::Ticket,
+    candidate::{Hop, Ticket},
     health::Wait,
     order::{Order, Ranking},
     queue::Counts,
@@ -54,7 +54,9 @@ pub struct Beginning<'a> {
 impl Beginning<'_> {
     /// What is no URL is found by those who look for faults.
     fn is_outside(&self, text: &str, is_asset: bool) -> bool {
-        let judge = |scope: &CrawlScope, url: &WebUrl| if is_asset { scope.judge_asset(url) } else { scope.judge(url) };
+        let judge = |scope: &CrawlScope, url: &WebUrl| {
+            if is_asset && scope.judge_asset(url).is_ok() { Ok(()) } else { scope.judge(url) }
+        };
         self.scope.is_some_and(|scope| WebUrl::parse(text).is_ok_and(|url| judge(scope, &url).is_err()))
     }
 }
@@ -203,9 +205,14 @@ fn query(transaction: &Transaction<'_>) -> Result<String> {
     };
     Ok(format!(
         "SELECT url.id, url.ticket, url.host, url.url, url.depth, url.state, url.reason, url.admitted_in, url.due, url.attempts,
-                url.rank, url.fingerprint, {columns}, url.hop = 'asset'
+                url.rank, url.fingerprint, {columns}, url.hop
          FROM url NOT INDEXED {join} ORDER BY url.id"
     ))
+}
+
+/// Whether a page shows or loads it.
+fn is_asset(row: &Row<'_>) -> Result<bool> {
+    Ok(row.get_ref(15)?.as_str()? == Hop::Asset.as_str())
 }
 
 /// A row that is queued.
@@ -281,7 +288,7 @@ impl Pass<'_> {
         let stored = outcome == "stored";
         let text = row.get_ref(3)?.as_str()?;
         let Some(host) = resume::host_of(&mut self.hosts, row.get(2)?) else { return Ok(()) };
-        if stored && host.known_good.is_none() && !self.beginning.is_outside(text, row.get(15)?) {
+        if stored && host.known_good.is_none() && !self.beginning.is_outside(text, is_asset(row)?) {
             host.known_good = Some(text.into());
         }
         if !row.get::<_, bool>(14)? {
@@ -300,7 +307,7 @@ impl Pass<'_> {
         let is_own = row.get::<_, u32>(7)? == self.current.sequence && row.get_ref(5)?.as_str()? == "queued";
         let attempts = if is_own { row.get(9)? } else { 0 };
         let mut queued = Queued { id: row.get(0)?, host: row.get(2)?, depth: row.get(4)?, due, attempts };
-        let (text, is_asset) = (row.get_ref(3)?.as_str()?, row.get(15)?);
+        let (text, is_asset) = (row.get_ref(3)?.as_str()?, is_asset(row)?);
         if self.beginning.is_outside(text, is_asset) {
             writes.leave_out.execute(params![queued.id, self.current.sequence, Abandonment::Scope.as_str()])?;
             self.counts.abandoned += 1;

@@ -2,7 +2,9 @@
 
 use std::{path::Path, time::Duration};
 
+use data_encoding::HEXLOWER;
 use rusqlite::Connection;
+use sha2::{Digest as _, Sha256};
 
 use super::{
     archive, changes, check, compared, directory::DATABASE, error::database_error, links, lost, moment::of_one_moment,
@@ -18,7 +20,7 @@ use crate::{
         SequenceLosses, Since, SitemapLine, StoreError, StoredSummary, UrlFacts,
     },
     time::Moment,
-    url::WebUrl,
+    url::{Canonicalizer, WebUrl},
 };
 
 /// The records of a crawl, open for reading, also while the crawl runs, and where nothing can be written.
@@ -102,6 +104,34 @@ impl Records {
     /// [`StoreError`] when it cannot be read or written.
     pub fn write_archive_index(&self, dir: &Path) -> Result<(), StoreError> {
         archive::write_index(&self.0.connection, dir)
+    }
+
+    /// What tells the crawl from others: a hash of its secret seed.
+    ///
+    /// # Errors
+    /// [`ReadError`] when the records cannot be read.
+    pub fn crawl_name(&self) -> Result<String, ReadError> {
+        self.ask(|connection| {
+            let seed: i64 = connection.query_row("SELECT fingerprint_seed FROM crawl", [], |row| row.get(0))?;
+            let hash = Sha256::digest([&b"export"[..], &seed.to_le_bytes()].concat());
+            Ok::<_, rusqlite::Error>(HEXLOWER.encode(&hash[..8]))
+        })
+    }
+
+    /// The names of the files of the archive.
+    ///
+    /// # Errors
+    /// [`ReadError`] when the records cannot be read.
+    pub fn archive_files(&self) -> Result<Vec<String>, ReadError> {
+        self.ask(archive::file_names)
+    }
+
+    /// The rules that make its keys.
+    ///
+    /// # Errors
+    /// [`ReadError`] when the records cannot be read.
+    pub fn key_rules(&self) -> Result<Canonicalizer, ReadError> {
+        self.ask(|connection| Ok::<_, rusqlite::Error>(resume::key_rules(connection)?.unwrap_or_default()))
     }
 
     /// Copies the archived answers that are wanted into files in the folder `out`, and shows the lines of an index of them.

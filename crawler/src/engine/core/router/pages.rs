@@ -142,7 +142,7 @@ impl Core {
             }
             Content::Page(mut page) | Content::Other(mut page) => {
                 room = page.room.take().map(|room| Box::new(room) as Box<dyn Send>);
-                let proposals = page.links.judged(self.starts.scope());
+                let proposals = page.links.judged(self.starts.scope()).within_levels(item);
                 let found = Provenance::of(item, &proposals, Judge::Cache, ended.at);
                 (proposals, found)
             }

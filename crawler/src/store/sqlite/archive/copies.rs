@@ -193,12 +193,15 @@ fn named(info: Vec<u8>, (file, name): (&mut File, &str), out: &Path) -> io::Resu
 fn with_body(folder: &Path, file: &mut File, original: &Original, body: &RecordPlace) -> io::Result<(Vec<u8>, u64)> {
     let (own_head, _) = block_of(file, &original.place)?;
     let (header, _) = header_of(file, &original.place)?;
-    let (first_head, body) = block_of(&mut File::open(folder.join(&body.file))?, body)?;
+    let mut first = File::open(folder.join(&body.file))?;
+    let (first_header, _) = header_of(&mut first, body)?;
+    let (first_head, body) = block_of(&mut first, body)?;
     let head = if own_head.is_empty() { first_head } else { own_head };
     let is_kept = |line: &&str| !LEFT_OUT.iter().any(|name| line.starts_with(name));
     let fields = header.lines().skip(1).filter(is_kept).filter_map(|line| line.split_once(": "));
     let record = fields.fold(RecordHeader::of_kind("response"), |header, (name, value)| header.with(name, value));
-    let mut records = record.over(RESPONSE, &Block::of(&[&head, &body]));
+    let truncated = first_header.lines().find_map(|line| line.strip_prefix("WARC-Truncated: "));
+    let mut records = record.with_some("WARC-Truncated", truncated).over(RESPONSE, &Block::of(&[&head, &body]));
     let length = records.len() as u64;
     let beside = original.place.start + original.place.length;
     records.extend(raw(file, beside, original.whole - original.place.length)?);

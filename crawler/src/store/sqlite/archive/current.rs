@@ -165,6 +165,14 @@ pub(in crate::store::sqlite) fn redirects(connection: &Connection, mut each: imp
     Ok(())
 }
 
+/// The names of the WARC files.
+pub(in crate::store::sqlite) fn file_names(connection: &Connection) -> Result<Vec<String>> {
+    if !is_kept(connection)? {
+        return Ok(Vec::new());
+    }
+    connection.prepare("SELECT name FROM archive_file ORDER BY id")?.query_map([], |row| row.get(0))?.collect()
+}
+
 /// Shows each URL that was ever admitted and is not forgotten, in the order of their numbers.
 pub(in crate::store::sqlite) fn urls(connection: &Connection, mut each: impl FnMut(&str)) -> Result<()> {
     let mut select = connection.prepare("SELECT url FROM url ORDER BY id")?;

@@ -34,7 +34,7 @@ use crate::{store::StoreError, time::Moment};
 pub(super) use copies::copy_into;
 pub use copies::{ArchiveCopies, ArchivedVisit};
 pub use current::{ArchivedBodies, ChangedSince, CurrentPage};
-pub(super) use current::{deleted, pages as current_pages, redirects, urls};
+pub(super) use current::{deleted, file_names, pages as current_pages, redirects, urls};
 pub(super) use index::{write as write_index, write_of_copies};
 pub use read::{ArchiveMoment, ArchivedCopy};
 pub(super) use read::{copy, members};
