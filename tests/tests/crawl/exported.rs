@@ -333,7 +333,8 @@ fn a_mirror_has_no_dead_link() {
 
 #[test]
 fn what_is_of_another_crawl_or_of_a_crawl_itself_stays() {
-    let (server, folder, other) = (picture_site(), Folder::new(), Folder::new());
+    let server = picture_site();
+    let (folder, other) = (Folder::new(), Folder::new());
     let (dir, out) = (folder.crawl(), folder.crawl().with_extension("out"));
     Webloom::crawl(&dir, &server.url("/")).args(["--archive", "warc", "--max-pages", "2"]).run().expect(0);
     export(&dir, &out, &["--format", "mirror"]).expect(0);
