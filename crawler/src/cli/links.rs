@@ -29,6 +29,7 @@ pub(super) struct LinksArgs {
 /// Which links are listed: exactly one of these.
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
+#[expect(clippy::struct_excessive_bools, reason = "they are flags, of which one is given")]
 struct Question {
     /// Links from all pages to this URL
     #[arg(long, value_name = "URL")]
@@ -51,6 +52,11 @@ struct Question {
     /// Webloom keeps them only if `store.links` is "full", the default.
     #[arg(long)]
     external: bool,
+    /// Pages to which no page links
+    ///
+    /// A sitemap, a feed or an earlier link has led there: `from` is the URL that did.
+    #[arg(long)]
+    orphans: bool,
 }
 
 const COLUMNS: [Column; 13] = [
@@ -85,7 +91,7 @@ pub(super) fn run(args: &LinksArgs) -> Result<ExitCode, CommandFailure> {
         return Err(args.unknown(url, read));
     }
     if listing.is_none() {
-        outcome::tell("no link matches");
+        outcome::tell(if args.question.orphans { "each page has a link to it" } else { "no link matches" });
     }
     args.tell_what_is_not_kept(read);
     listing.unwrap_or_else(begin).end()
@@ -104,6 +110,7 @@ impl Question {
             (_, Some(from)) => LinkQuery::From(url("--from", from)?),
             _ if self.broken => LinkQuery::Broken,
             _ if self.redirects => LinkQuery::Redirects,
+            _ if self.orphans => LinkQuery::Orphans,
             _ => LinkQuery::External,
         })
     }

@@ -89,7 +89,7 @@ const NAMED: usize = 5;
 const SHORT: [&str; 4] = ["status", "outcome", "title", "url"];
 
 /// What lines can be ordered by.
-const ORDERS: [&str; 20] = [
+const ORDERS: [&str; 24] = [
     "url",
     "-url",
     "status",
@@ -110,9 +110,13 @@ const ORDERS: [&str; 20] = [
     "-sequence",
     "fetched_at",
     "-fetched_at",
+    "in_links",
+    "-in_links",
+    "importance",
+    "-importance",
 ];
 
-const COLUMNS: [Column; 26] = [
+const COLUMNS: [Column; 29] = [
     Column::url("url"),
     Column::url("key"),
     Column::plain("status"),
@@ -139,6 +143,9 @@ const COLUMNS: [Column; 26] = [
     Column::plain("truncated"),
     Column::plain("fields"),
     Column::plain("found_by"),
+    Column::plain("in_links"),
+    Column::plain("importance"),
+    Column::url("similar_to"),
 ];
 
 pub(super) fn run(args: &PagesArgs) -> Result<ExitCode, CommandFailure> {
@@ -262,5 +269,8 @@ fn row(line: &PageLine) -> [Value<'_>; COLUMNS.len()] {
         line.truncated.as_deref().into(),
         line.fields.as_deref().map_or(Value::None, |fields| Value::Json(fields.into())),
         line.found_by.as_deref().into(),
+        line.in_links.into(),
+        line.importance.map_or(Value::None, |importance| Value::Json(importance.to_string().into())),
+        line.similar_to.as_deref().map(without_login).into(),
     ]
 }

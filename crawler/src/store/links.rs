@@ -16,6 +16,8 @@ pub enum LinkQuery {
     Redirects,
     /// Those that left the scope.
     External,
+    /// None: the pages to which no page links, each with what named it.
+    Orphans,
 }
 
 /// A page and a URL that it links to.

@@ -31,6 +31,12 @@ pub struct PageLine {
     pub head: PageHead,
     /// Links followed from a start.
     pub depth: Option<u32>,
+    /// How many indexed pages link to it.
+    pub in_links: Option<u64>,
+    /// Its importance by the links between indexed pages; 1 on average.
+    pub importance: Option<f64>,
+    /// The first page whose text is nearly the same.
+    pub similar_to: Option<String>,
     /// How it was found.
     pub hop: Option<Hop>,
     /// The URL it was found at first.
@@ -191,11 +197,15 @@ pub enum PageColumn {
     Sequence,
     /// The time of the last fetch.
     FetchedAt,
+    /// Pages that link there.
+    InLinks,
+    /// The importance.
+    Importance,
 }
 
 impl PageColumn {
     /// All of them.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 12] = [
         Self::Url,
         Self::Status,
         Self::Outcome,
@@ -206,6 +216,8 @@ impl PageColumn {
         Self::Depth,
         Self::Sequence,
         Self::FetchedAt,
+        Self::InLinks,
+        Self::Importance,
     ];
 
     /// Its name in listings.
@@ -221,6 +233,8 @@ impl PageColumn {
             Self::Depth => "depth",
             Self::Sequence => "sequence",
             Self::FetchedAt => "fetched_at",
+            Self::InLinks => "in_links",
+            Self::Importance => "importance",
         }
     }
 }

@@ -12,7 +12,7 @@ use std::{
 use serde_json::Value;
 use webloom_tests::{
     server::{Asked, Reply, Server},
-    webloom::{Webloom, assert_clean},
+    webloom::{Webloom, assert_clean, pages_of},
 };
 
 use crate::{Folder, serve};
@@ -159,4 +159,58 @@ fn what_is_not_indexed_is_said() {
     // Texts are kept and indexed from then on.
     Webloom::crawl(&dir, &start).args(["--again"]).env("WEBLOOM_SEARCH_INDEX", "on").run().expect(0);
     assert!(search().expect(0).stdout.contains("/install\n"));
+}
+
+/// The host that was asked.
+fn host(asked: &Asked) -> String {
+    let line =
+        asked.headers.iter().find(|line| line.to_ascii_lowercase().starts_with("host:")).expect("each request has one");
+    line["host:".len()..].trim().to_owned()
+}
+
+#[test]
+fn links_and_texts_say_which_pages_matter() {
+    let words = |of: &str| (0..200).map(|at| format!("{of}{}", at * at % 97)).collect::<Vec<_>>().join(" ");
+    let site = serve(move |asked: &Asked| match asked.target.as_str() {
+        "/" => Reply::html(format!(
+            "<a href=/hub>h</a><a href=/one>1</a><a href=/two>2</a><a href=/old>o</a><p>{}",
+            words("start")
+        )),
+        "/hub" => Reply::html(format!("<a href=/>s</a><p>{}", words("hub"))),
+        "/one" => Reply::html(format!("<a href=/hub>h</a><p>{} one", words("same"))),
+        "/two" => Reply::html(format!("<a href=/hub>h</a><link rel=canonical href=/one><p>{} two", words("same"))),
+        "/old" => Reply::redirect(301, "/moved"),
+        "/alone" => Reply::html("<a href=/alone>itself</a>"),
+        "/robots.txt" => Reply::status(404),
+        "/sitemap.xml" => Reply::Whole(
+            200,
+            vec!["content-type: application/xml".to_owned()],
+            format!(
+                "<urlset><url><loc>http://{0}/alone</loc></url><url><loc>http://{0}/hub</loc></url></urlset>",
+                host(asked)
+            )
+            .into_bytes(),
+        ),
+        _ => Reply::html("moved"),
+    });
+    let folder = Folder::new();
+    let dir = folder.crawl();
+    let sitemap = site.url("/sitemap.xml");
+    Webloom::crawl(&dir, &site.url("/"))
+        .args(["--archive", "warc"])
+        .env("WEBLOOM_SOURCES_SITEMAPS", "on")
+        .run()
+        .expect(0);
+    let pages = pages_of(&dir, 0);
+    let page = |path: &str| &pages[&site.url(path)];
+    assert_eq!((&page("/hub")["in_links"], &page("/one")["in_links"]), (&3.into(), &1.into()));
+    let important = page("/hub")["importance"].as_f64().unwrap();
+    assert!(important > 1.0 && important > page("/two")["importance"].as_f64().unwrap(), "{important}");
+    assert_eq!((&page("/two")["similar_to"], &page("/one")["similar_to"]), (&site.url("/one").into(), &Value::Null));
+    let orphans = Webloom::new(["links", "--orphans", "--format", "jsonl"]).args([&dir]).run().expect(0).json_lines();
+    let orphans: Vec<_> = orphans.iter().map(|line| (line["to"].clone(), line["from"].clone())).collect();
+    assert_eq!(orphans, [(site.url("/alone").into(), sitemap.into())]);
+    let best =
+        Webloom::new(["pages", "--sort=-importance", "--columns", "url", "--limit", "1"]).args([&dir]).run().expect(0);
+    assert!(best.stdout.contains("/hub"), "{}", best.stdout);
 }

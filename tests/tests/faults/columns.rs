@@ -74,6 +74,7 @@ const ANY_NUMBER: &[&str] = &[
     "items_file.line",
     "items_file.hash",
     "indexed_page.words",
+    "indexed_page.similarity",
 ];
 
 /// Numbers of rows that the schema does not say to be such.

@@ -52,6 +52,8 @@ const MORE: &str = "
     INSERT INTO archive_record (visit, url, sequence, at, status, content_type, file, start, length, whole, body, payload, coding)
     SELECT id, url, sequence, fetched_at, status, content_type, 1, 600, 200, 300, same, zeroblob(20), 'gzip' FROM visit
     WHERE same IS NOT NULL ORDER BY id LIMIT 1;
+    UPDATE indexed_page SET similarity = 5;
+    UPDATE indexed_page SET similar = (SELECT min(url) FROM indexed_page) WHERE url = (SELECT max(url) FROM indexed_page);
     INSERT INTO removed_url (fingerprint) VALUES (randomblob(16));
     UPDATE url SET key = url WHERE id = 2;
     UPDATE host SET sitemaps_in = 0, sitemap_guessed = 1;

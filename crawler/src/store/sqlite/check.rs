@@ -26,7 +26,7 @@ use self::{
     links::KeptLinks,
     references::REFERENCES,
     rules::{CHECKED_RULES, FORGOTTEN_RULES, LOST_RULES, REMOVED_RULES, RULES, STAND, WHOLE_RULES},
-    search::SEARCH_RULES,
+    search::{SEARCH_RULES, SIMILAR_RULES},
     sequences::{RowsLeft, Sequence, sequences},
     urls::{FINGERPRINT, IS_URL, ONCE, OWN_HOST},
 };
@@ -72,6 +72,7 @@ pub fn invariants() -> impl Iterator<Item = &'static str> {
         .chain(WHOLE_RULES)
         .chain(ARCHIVE_RULES)
         .chain(SEARCH_RULES)
+        .chain(SIMILAR_RULES)
         .map(|(invariant, _)| *invariant)
         .chain(others)
 }
@@ -127,8 +128,10 @@ fn recount(connection: &Connection) -> Result<CheckReport, Fault> {
     let of_archive = if super::archive::is_kept(connection)? { ARCHIVE_RULES } else { &[] };
     let of_search = search::rules(connection)?;
     let of_whole = if schema::has_removed(connection)? { &[] } else { WHOLE_RULES };
-    let of_removed = if schema::has_removed_table(connection)? { REMOVED_RULES } else { &[] };
-    let further = [of_checks, of_history, of_archive, of_search, of_whole, of_removed].into_iter().flatten();
+    let is_newest = schema::has_removed_table(connection)?;
+    let [of_removed, of_similar] = if is_newest { [REMOVED_RULES, SIMILAR_RULES] } else { [&[][..]; 2] };
+    let further =
+        [of_checks, of_history, of_archive, of_search, of_whole, of_removed, of_similar].into_iter().flatten();
     for (invariant, broken) in RULES.iter().chain(LOST_RULES).chain(further) {
         findings.extend(rule(connection, invariant, broken)?);
     }

@@ -92,8 +92,17 @@ pub(super) fn one(connection: &Connection, id: u64) -> Result<PageLine> {
 fn columns(connection: &Connection) -> Result<String> {
     let are_kept = schema::has_said_columns(connection)?;
     let said = if are_kept { "visit.language, visit.h1, visit.robots, visit.words" } else { "NULL, NULL, NULL, NULL" };
-    Ok(format!("{}, {said}", fields::column(connection)?))
+    let graph = if schema::has_removed_table(connection)? {
+        "graph.links, graph.importance, similar.url"
+    } else {
+        "NULL, NULL, NULL"
+    };
+    Ok(format!("{}, {said}, {graph}", fields::column(connection)?))
 }
+
+/// Where what the index knows of pages is. What was lost has no place of a page.
+const GRAPH: &str = "LEFT JOIN indexed_page AS graph ON graph.url = stand.place AND stand.found_by IS NULL
+              LEFT JOIN url AS similar ON similar.id = graph.similar";
 
 /// The query for lines. What came of a URL is of the sequence it is in: an older visit says nothing of one that is queued again.
 fn query(states: &str, (conditions, columns): (&[String], &str), order: Option<PageOrder>) -> String {
@@ -104,8 +113,9 @@ fn query(states: &str, (conditions, columns): (&[String], &str), order: Option<P
                 visit.description, visit.canonical, coalesce(visit.needs_js, 0), {columns}
          FROM ({states}) AS stand
               LEFT JOIN visit ON visit.id = stand.visit AND stand.state = 'finished'
-              LEFT JOIN url AS via ON via.id = stand.via
+              LEFT JOIN url AS via ON via.id = stand.via {}
          WHERE {} ORDER BY {}stand.place",
+        if columns.contains("graph.") { GRAPH } else { "" },
         conditions.join(" AND "),
         order.map(ordered).unwrap_or_default(),
     )
@@ -124,6 +134,8 @@ fn ordered(order: PageOrder) -> String {
         PageColumn::Depth => "stand.depth",
         PageColumn::Sequence => "stand.sequence",
         PageColumn::FetchedAt => "visit.fetched_at",
+        PageColumn::InLinks => "graph.links",
+        PageColumn::Importance => "graph.importance",
     };
     format!("{by}{}, ", if order.reversed { " DESC" } else { "" })
 }
@@ -212,6 +224,9 @@ fn line(row: &Row<'_>) -> Result<PageLine> {
         change: word_or_none(row, 16, PageChange::from_word)?,
         found_by: row.get(17)?,
         fields: row.get(22)?,
+        in_links: row.get(27)?,
+        importance: row.get(28)?,
+        similar_to: row.get(29)?,
     })
 }
 

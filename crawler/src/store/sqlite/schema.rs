@@ -302,6 +302,8 @@ const MIGRATIONS: &[&str] = &["
     CREATE TABLE removed_url (     -- URLs that were removed because somebody asked for it, and are not asked for again
         fingerprint BLOB PRIMARY KEY
     ) STRICT, WITHOUT ROWID;
+    ALTER TABLE indexed_page ADD COLUMN similarity INTEGER; -- hash of its text (SimHash); null: it is too short
+    ALTER TABLE indexed_page ADD COLUMN similar INTEGER REFERENCES url (id); -- the first page whose text is nearly the same; null: none before it
 "];
 
 /// The index by which a further sequence finds the rows of earlier ones. The first sequence does without.

@@ -87,7 +87,12 @@ pub(super) fn all(connection: &Connection) -> Result<Vec<CheckedTable>> {
     }
     if search::has_table(connection)? {
         tables[0].columns.push(number("indexed_to", 0..=last.visit).or_null());
-        tables.push(indexed_page(&last));
+        let mut page = indexed_page(&last);
+        if schema::has_removed_table(connection)? {
+            page.columns.push(number("similarity", ANY).or_null());
+            page.columns.push(number("similar", 0..=last.ticket).or_null());
+        }
+        tables.push(page);
     }
     if schema::has_removed_table(connection)? {
         tables.push(table("removed_url", vec![column("fingerprint", ValueKind::Exactly(16))]));

@@ -11,6 +11,7 @@
 mod anchors;
 mod checked;
 mod index;
+mod orphans;
 mod proposers;
 mod redirects;
 mod targets;
@@ -123,6 +124,7 @@ pub(super) fn links(
             }
         }
         LinkQuery::External => reader.external(&mut each)?,
+        LinkQuery::Orphans => reader.orphans(&mut each)?,
     }
     Ok(reader.read)
 }

@@ -1,8 +1,9 @@
 //! How important pages are by the links between them (L. Page et al., "The `PageRank` Citation Ranking", 1999).
 //!
-//! Invariants: memory is 28 bytes a page; the links are in a temporary file.
+//! Invariants: memory is 60 bytes a page; the links are in a temporary file.
 
 use std::{
+    collections::HashMap,
     fs::File,
     io::{self, BufReader, BufWriter, Read, Seek, Write},
     path::Path,
@@ -11,6 +12,7 @@ use std::{
 use rusqlite::{Connection, params};
 
 use super::super::error::Fault;
+use crate::search::first_similar;
 
 /// The share of a page's importance that goes on along its links.
 const DAMPING: f64 = 0.85;
@@ -25,18 +27,24 @@ struct Links {
     urls: Vec<i64>,
     /// How many pages link to each.
     linking: Vec<u32>,
+    /// The places of those whose texts are long enough, and their hashes.
+    hashes: (Vec<usize>, Vec<i64>),
 }
 
-/// Writes of each indexed page how many pages link to it, and its importance: 1 on average.
+/// Writes of each indexed page how many pages link to it, its importance (1 on average), and which page before it is nearly the same.
 pub(super) fn weigh(connection: &mut Connection, folder: &Path) -> Result<(), Fault> {
     let links = read(connection, folder)?;
     let importance = links.importance()?;
+    let similar = links.similar();
     let transaction = connection.transaction()?;
     {
-        let update = "UPDATE indexed_page SET links = ?2, importance = ?3 WHERE url = ?1 AND (links, importance) IS NOT (?2, ?3)";
+        let update = "UPDATE indexed_page SET links = ?2, importance = ?3, similar = ?4
+             WHERE url = ?1 AND (links, importance, similar) IS NOT (?2, ?3, ?4)";
         let mut update = transaction.prepare(update)?;
-        for ((url, linking), importance) in links.urls.iter().zip(&links.linking).zip(importance) {
-            update.execute(params![url, linking, (importance * 1e4).round() / 1e4])?;
+        for (place, importance) in importance.into_iter().enumerate() {
+            let values =
+                params![links.urls[place], links.linking[place], (importance * 1e4).round() / 1e4, similar.get(&place)];
+            update.execute(values)?;
         }
     }
     Ok(transaction.commit()?)
@@ -45,12 +53,17 @@ pub(super) fn weigh(connection: &mut Connection, folder: &Path) -> Result<(), Fa
 fn read(connection: &Connection, folder: &Path) -> Result<Links, Fault> {
     let mut keys: Vec<(u64, u32)> = Vec::new();
     let mut urls = Vec::new();
+    let mut hashes = (Vec::new(), Vec::new());
     let mut select = connection.prepare(
-        "SELECT url.id, substr(fingerprint, 1, 8) FROM indexed_page JOIN url ON url.id = indexed_page.url ORDER BY 1",
+        "SELECT url.id, substr(fingerprint, 1, 8), similarity FROM indexed_page JOIN url ON url.id = indexed_page.url ORDER BY 1",
     )?;
     let mut rows = select.query([])?;
     while let Some(row) = rows.next()? {
         keys.push((u64::from_be_bytes(row.get(1)?), u32::try_from(urls.len()).unwrap_or(u32::MAX)));
+        if let Some(hash) = row.get(2)? {
+            hashes.0.push(urls.len());
+            hashes.1.push(hash);
+        }
         urls.push(row.get(0)?);
     }
     keys.sort_unstable();
@@ -77,10 +90,17 @@ fn read(connection: &Connection, folder: &Path) -> Result<Links, Fault> {
         }
     }
     let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
-    Ok(Links { file, urls, linking })
+    Ok(Links { file, urls, linking, hashes })
 }
 
 impl Links {
+    /// The rows of the first pages that are nearly the same as those at these places.
+    fn similar(&self) -> HashMap<usize, i64> {
+        let (places, hashes) = &self.hashes;
+        let pairs = places.iter().zip(first_similar(hashes)).map(|(place, first)| (*place, places[first]));
+        pairs.filter(|(place, first)| place != first).map(|(place, first)| (place, self.urls[first])).collect()
+    }
+
     fn importance(&self) -> io::Result<Vec<f64>> {
         let count = self.urls.len();
         let mut now = vec![1.0; count];

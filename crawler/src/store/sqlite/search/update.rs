@@ -16,7 +16,7 @@ use super::{
     TABLE, importance, indexed_to,
 };
 use crate::{
-    search::words,
+    search::{similarity_hash, words},
     store::{StoreError, text_of},
 };
 
@@ -88,6 +88,7 @@ struct Words {
     heading: String,
     address: String,
     body: String,
+    similarity: Option<i64>,
 }
 
 impl Words {
@@ -97,7 +98,8 @@ impl Words {
         let text = text_of(body)?;
         let [title, heading, address, body] =
             [title, heading, &address, text.as_str()].map(|text| words(text).into_owned());
-        Some(Self { title, heading, address, body })
+        let similarity = similarity_hash(&body);
+        Some(Self { title, heading, address, body, similarity })
     }
 
     /// A number that is another for other words.
@@ -129,8 +131,8 @@ fn index_page(transaction: &Transaction<'_>, url: i64) -> Result<()> {
     }
     let Some((page, hash)) = page.zip(hash) else { return Ok(()) };
     let insert = "INSERT INTO page_words (rowid, title, heading, address, body) VALUES (?, ?, ?, ?, ?)";
-    let Words { title, heading, address, body } = page;
+    let Words { title, heading, address, body, similarity } = page;
     transaction.prepare_cached(insert)?.execute(params![url, title, heading, address, body])?;
-    let row = "INSERT INTO indexed_page (url, words, links, importance) VALUES (?, ?, 0, 0)";
-    transaction.prepare_cached(row)?.execute(params![url, hash]).map(|_| ())
+    let row = "INSERT INTO indexed_page (url, words, links, importance, similarity) VALUES (?, ?, 0, 0, ?)";
+    transaction.prepare_cached(row)?.execute(params![url, hash, similarity]).map(|_| ())
 }

@@ -4,7 +4,7 @@ use regex::Regex;
 use rusqlite::{Connection, Result};
 
 /// What goes with the URLs in `temp.removed`.
-const DELETED: [&str; 18] = [
+const DELETED: [&str; 19] = [
     "UPDATE page_state SET moved_from = NULL WHERE moved_from IN temp.removed",
     "UPDATE page_state SET moved_to = NULL WHERE moved_to IN temp.removed",
     "UPDATE change SET change = 'gone', target = NULL WHERE change = 'moved' AND target IN (SELECT url FROM url WHERE id IN temp.removed)",
@@ -20,6 +20,7 @@ const DELETED: [&str; 18] = [
     "DELETE FROM page_field WHERE visit IN (SELECT id FROM visit WHERE url IN temp.removed)",
     "DELETE FROM revisit WHERE url IN temp.removed",
     "DELETE FROM indexed_page WHERE url IN temp.removed",
+    "UPDATE indexed_page SET similar = NULL WHERE similar IN temp.removed",
     "DELETE FROM text WHERE url IN temp.removed",
     "DELETE FROM visit WHERE url IN temp.removed",
     "UPDATE url SET via = NULL WHERE via IN temp.removed",
