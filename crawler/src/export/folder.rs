@@ -1,6 +1,10 @@
 //! A folder with a file for each page.
 
-use std::fs;
+use std::{
+    fs::{self, File},
+    io::{BufRead, BufReader},
+    path::Path,
+};
 
 use data_encoding::HEXLOWER;
 use serde_json::{Value, json};
@@ -40,7 +44,10 @@ struct Folder<'a> {
 /// Writes it.
 pub(super) fn write(export: &Export<'_>) -> Result<Exported, ExportError> {
     let suffix = if export.format == ExportFormat::Text { ".txt" } else { ".md" };
-    place::begin_folder(export, INDEX, |_| true)?;
+    let first = first_url(&export.out.join(INDEX));
+    let mut is_own = first.is_none();
+    export.records.urls(|url| is_own |= first.as_deref() == Some(url))?;
+    place::begin_folder(export, INDEX, |_| is_own)?;
     let chrome = Chrome::learn(export)?;
     let is_whole = export.since == ChangedSince::Ever && export.format == ExportFormat::Markdown;
     let mut folder = Folder {
@@ -61,6 +68,14 @@ pub(super) fn write(export: &Export<'_>) -> Result<Exported, ExportError> {
         Ok::<_, ExportError>(true)
     })?;
     folder.end()
+}
+
+/// The first URL in a list of files.
+fn first_url(list: &Path) -> Option<String> {
+    let mut line = String::new();
+    BufReader::new(File::open(list).ok()?).read_line(&mut line).ok()?;
+    let line: Value = serde_json::from_str(&line).ok()?;
+    line["url"].as_str().map(str::to_owned)
 }
 
 impl Folder<'_> {

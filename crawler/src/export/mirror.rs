@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     extract, media_type,
-    rewrite::{self, RewrittenPage},
+    rewrite::{self, ReferenceUse, RewrittenPage},
     session::directory::CurrentPage,
     url::WebUrl,
 };
@@ -33,12 +33,14 @@ const POLICY: &str = "<meta http-equiv=\"Content-Security-Policy\" \
     content=\"default-src 'self' file: data: blob: 'unsafe-inline' 'unsafe-eval'; connect-src 'self' data: blob:; form-action 'none'; \
     webrtc 'block'\" />";
 
-/// How the names of pages end, and those of pages that are XML.
+/// How the names of pages end.
 const OF_PAGES: [&str; 2] = [".html", ".htm"];
-const OF_XML_PAGES: [&str; 2] = [".xhtml", ".xht"];
 
-/// What has its own ways to load something when a browser opens it. No other file ends so.
-const ACTIVE: [&str; 9] = [".html", ".htm", ".xhtml", ".xht", ".shtml", ".svg", ".xml", ".mht", ".mhtml"];
+/// How names may end of what has an unknown type: browsers show none of it.
+const INERT: [&str; 24] = [
+    ".7z", ".apk", ".bin", ".bz2", ".csv", ".deb", ".dmg", ".doc", ".docx", ".exe", ".gz", ".iso", ".jar", ".md",
+    ".msi", ".odt", ".ppt", ".rpm", ".rst", ".tar", ".tgz", ".xls", ".xz", ".zip",
+];
 
 /// How the names of other files end, by their types: browsers know the type of a file by that.
 const OF_TYPES: [(&str, &[&str]); 24] = [
@@ -126,23 +128,42 @@ fn delete_files(export: &Export<'_>) -> Result<(), ExportError> {
 fn shown(page: &CurrentPage, (url, body): (&WebUrl, Vec<u8>), (site, file): (&ExportedSite, &str)) -> Vec<u8> {
     let Ok(base) = url::Url::parse(url.as_str()) else { return body };
     let form = Form::of(page);
-    let is_read = form != Form::Other && (form != Form::Script || std::str::from_utf8(&body).is_err());
-    if !is_read {
+    let is_utf8 = std::str::from_utf8(&body).is_ok();
+    // Of XML in another encoding, a declaration says so.
+    let is_as_it_is = match form {
+        Form::Other => true,
+        Form::Script => is_utf8,
+        Form::Xml => !is_utf8,
+        Form::Page | Form::XmlPage | Form::Sheet => false,
+    };
+    if is_as_it_is {
         return body;
     }
     let text = extract::decoded(&body, page.content_type.as_deref(), url);
-    let mut link = |target: &url::Url| Some(site.link(target, file));
+    let page = RewrittenPage { url: &base, head: POLICY };
     let text = match form {
-        Form::Page => rewrite::html(&text, &RewrittenPage { url: &base, head: POLICY, is_xml: false }, &mut link),
-        Form::XmlPage => rewrite::html(&text, &RewrittenPage { url: &base, head: POLICY, is_xml: true }, &mut link),
-        Form::Sheet => rewrite::style_sheet(&text, &base, &mut link),
-        // It has no policy: what leads elsewhere leads nowhere.
+        Form::Page => {
+            rewrite::html(&text, &page, &mut |target, used_for| Some(shown_in(site, (target, used_for), file)))
+        }
+        Form::XmlPage => {
+            let text = rewrite::as_html(&text);
+            rewrite::html(&text, &page, &mut |target, used_for| Some(shown_in(site, (target, used_for), file)))
+        }
+        Form::Sheet => rewrite::style_sheet(&text, &base, &mut |target| Some(site.link(target, file))),
         Form::Xml => {
             rewrite::xml(&text, &base, &mut |target| Some(site.link(target, file)).filter(|link| !link.contains("://")))
         }
         Form::Script | Form::Other => text.into_owned(),
     };
     text.into_bytes()
+}
+
+/// What a reference of a page is in its file. A frame shows pages of the mirror alone: what else a browser shows has no policy.
+fn shown_in(site: &ExportedSite, (target, used_for): (&url::Url, ReferenceUse), file: &str) -> String {
+    let link = site.link(target, file);
+    let path = link.split('#').next().unwrap_or_default();
+    let is_page = OF_PAGES.iter().any(|end| path.ends_with(end)) && !link.contains("://");
+    if used_for == ReferenceUse::Frame && !is_page { rewrite::NOWHERE.to_owned() } else { link }
 }
 
 /// How a file is written.
@@ -182,16 +203,12 @@ fn suffix(page: &CurrentPage) -> Suffix {
     let kind = page.content_type.as_deref().map(media_type::essence).unwrap_or_default();
     let known = OF_TYPES.iter().find(|(of, _)| *of == kind).map(|(_, ends)| *ends);
     let own = match Form::of(page) {
-        Form::Page => one_of(&OF_PAGES),
-        Form::XmlPage => one_of(&OF_XML_PAGES),
+        Form::Page | Form::XmlPage => one_of(&OF_PAGES),
         Form::Xml if known.is_none() => one_of(&[".xml"]),
         _ => known.and_then(one_of),
     };
     match own {
         Some(own) => Suffix::Own(own),
-        None if ACTIVE.iter().any(|end| name.ends_with(end)) => Suffix::Added(".bin"),
-        // Of what it is, its name says more than its type.
-        None if name.trim_start_matches('.').contains('.') => Suffix::Added(""),
-        None => Suffix::Added(".bin"),
+        None => INERT.iter().find(has).map_or(Suffix::Added(".bin"), |end| Suffix::Own(end)),
     }
 }

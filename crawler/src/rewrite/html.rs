@@ -6,7 +6,7 @@ use super::{
     edits::Edits,
     markup::{Markup, Part, PartKind},
     reader::read,
-    references::RewrittenReferences,
+    references::{ReferenceUse, RewrittenReferences},
     source_set, style,
 };
 
@@ -17,12 +17,8 @@ const CHARSET: &str = "<meta charset=\"utf-8\" />";
 const LOOKED_AT: usize = 1024;
 
 /// A page with other references; `None` if it stays as it is.
-pub(super) fn rewritten(
-    html: &str,
-    (head, is_xml): (&str, bool),
-    references: &mut RewrittenReferences<'_>,
-) -> Option<String> {
-    let markup = read(html, is_xml);
+pub(super) fn rewritten(html: &str, head: &str, references: &mut RewrittenReferences<'_>) -> Option<String> {
+    let markup = read(html, false);
     let says_charset = |part: &Part| part.kind == PartKind::Charset && part.range.start < markup.head + LOOKED_AT;
     let charset = if markup.parts.iter().any(says_charset) { "" } else { CHARSET };
     // What a page in an attribute of this page holds in an attribute is left out: it would be escaped twice.
@@ -62,6 +58,11 @@ fn edited(
                 PartKind::Sheet => style::rewritten(text, references),
                 PartKind::DrawnSheet => style::rewritten(text, references).map(|new| escaped(&new).into_owned()),
                 PartKind::Url => references.target(text).map(quoted),
+                PartKind::Frame => references.target_of(text, ReferenceUse::Frame).map(quoted),
+                PartKind::Speculation if text.trim().eq_ignore_ascii_case("speculationrules") => {
+                    Some(quoted("text/plain"))
+                }
+                PartKind::Speculation => None,
                 PartKind::SourceSet => source_set::rewritten(text, references).map(quoted),
                 PartKind::Style => style::rewritten(text, references).map(quoted),
                 PartKind::Document => inner(text, references).map(quoted),

@@ -32,6 +32,10 @@ pub(super) struct Part {
 pub(super) enum PartKind {
     /// The value of an attribute: a URL.
     Url,
+    /// The same: of a document that is shown within the page.
+    Frame,
+    /// The same: the type of a script, which may be rules for what is loaded in advance.
+    Speculation,
     /// The same: a `srcset`.
     SourceSet,
     /// The same: declarations of a style.
@@ -53,7 +57,11 @@ pub(super) enum PartKind {
 }
 
 /// Attributes with the elements that have them; an empty name means all elements. The first that fits counts.
-pub(super) const ATTRIBUTES: [(&str, &str, PartKind); 21] = [
+pub(super) const ATTRIBUTES: [(&str, &str, PartKind); 25] = [
+    ("iframe", "src", PartKind::Frame),
+    ("frame", "src", PartKind::Frame),
+    ("embed", "src", PartKind::Frame),
+    ("script", "type", PartKind::Speculation),
     ("base", "href", PartKind::Dropped),
     ("meta", "http-equiv", PartKind::Dropped),
     ("meta", "content", PartKind::Refresh),
@@ -66,7 +74,7 @@ pub(super) const ATTRIBUTES: [(&str, &str, PartKind); 21] = [
     ("", "style", PartKind::Style),
     ("", "srcset", PartKind::SourceSet),
     ("", "imagesrcset", PartKind::SourceSet),
-    ("object", "data", PartKind::Url),
+    ("object", "data", PartKind::Frame),
     ("", "href", PartKind::Url),
     ("", "src", PartKind::Url),
     ("", "data-src", PartKind::Url),

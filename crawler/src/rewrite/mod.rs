@@ -8,14 +8,17 @@
 
 mod edits;
 mod html;
-mod inert;
 mod markup;
 mod reader;
 mod references;
 mod source_set;
 mod style;
+mod xhtml;
+
+pub(crate) use xhtml::as_html;
 
 use references::RewrittenReferences;
+pub(crate) use references::{NOWHERE, ReferenceUse};
 use url::Url;
 
 /// A page that is changed.
@@ -25,8 +28,6 @@ pub(crate) struct RewrittenPage<'p> {
     pub(crate) url: &'p Url,
     /// What is added at the beginning of its head.
     pub(crate) head: &'p str,
-    /// Whether it is read as XML: a tag may close itself.
-    pub(crate) is_xml: bool,
 }
 
 /// Changes what a page refers to.
@@ -36,23 +37,26 @@ pub(crate) struct RewrittenPage<'p> {
 ///
 /// The page is to be saved as UTF-8, and says so. It has no base, no `http-equiv` and no checks of what it loads any more. A refresh leads
 /// to another file, or it is none.
-pub(crate) fn html(text: &str, page: &RewrittenPage<'_>, target: &mut dyn FnMut(&Url) -> Option<String>) -> String {
+pub(crate) fn html(
+    text: &str,
+    page: &RewrittenPage<'_>,
+    target: &mut dyn FnMut(&Url, ReferenceUse) -> Option<String>,
+) -> String {
     let mut references = RewrittenReferences::of(text, page.url, target);
-    html::rewritten(text, (page.head, page.is_xml), &mut references).unwrap_or_else(|| text.to_owned())
+    html::rewritten(text, page.head, &mut references).unwrap_or_else(|| text.to_owned())
 }
 
-/// Changes what an XML document refers to, such as a drawing. It can do nothing by itself any more: its scripts are descriptions, and what
-/// `target` has no answer for leads nowhere.
+/// Changes what a drawing or another XML document refers to. What `target` has no answer for leads nowhere.
 pub(crate) fn xml(text: &str, document: &Url, target: &mut dyn FnMut(&Url) -> Option<String>) -> String {
-    let text = inert::without_scripts(text);
-    let mut target = |url: &Url| Some(target(url).unwrap_or_else(|| references::NOWHERE.to_owned()));
-    let mut references = RewrittenReferences::of(&text, document, &mut target);
-    html::rewritten_xml(&text, &mut references).unwrap_or_else(|| text.clone().into_owned())
+    let mut target = |url: &Url, _: ReferenceUse| Some(target(url).unwrap_or_else(|| NOWHERE.to_owned()));
+    let mut references = RewrittenReferences::of(text, document, &mut target);
+    html::rewritten_xml(text, &mut references).unwrap_or_else(|| text.to_owned())
 }
 
 /// Changes what a style sheet refers to, as [`html`] does; it is to be saved as UTF-8 too.
 pub(crate) fn style_sheet(text: &str, sheet: &Url, target: &mut dyn FnMut(&Url) -> Option<String>) -> String {
-    let mut references = RewrittenReferences::of(text, sheet, target);
+    let mut target = |url: &Url, _: ReferenceUse| target(url);
+    let mut references = RewrittenReferences::of(text, sheet, &mut target);
     style::rewritten_sheet(text, &mut references).unwrap_or_else(|| text.to_owned())
 }
 

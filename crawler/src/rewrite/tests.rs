@@ -4,7 +4,7 @@ use super::*;
 
 /// A page with these references.
 pub(super) fn changed(text: &str, url: &Url, target: &mut dyn FnMut(&Url) -> Option<String>) -> String {
-    html(text, &RewrittenPage { url, head: "", is_xml: false }, target)
+    html(text, &RewrittenPage { url, head: "" }, &mut |url, _| target(url))
 }
 
 /// A page of `http://h/a/b` whose references lead to `/r/` with their URLs.
@@ -134,22 +134,29 @@ fn a_refresh_leads_to_another_file_or_nowhere() {
 }
 
 #[test]
-fn an_xml_document_does_nothing_and_leads_where_it_may() {
+fn a_drawing_leads_where_it_may() {
     let page = Url::parse("http://h/a/b.svg").unwrap();
     let read = |text: &str| xml(text, &page, &mut |url| url.path().starts_with("/a").then(|| "x".to_owned()));
     for (text, expected) in [
-        ("<svg><script href='c'/><a href=\"c\"/>", "<svg><desc href=\"x\"/><a href=\"x\"/>"),
+        ("<svg><script href='c'/><a href=\"c\"/>", "<svg><script href=\"x\"/><a href=\"x\"/>"),
         ("<svg><image xlink:href='http://o/'/>", "<svg><image xlink:href=\"about:invalid\"/>"),
         ("<svg><style>a{b:url(//o/c)}</style>", "<svg><style>a{b:url(&quot;about:invalid&quot;)}</style>"),
     ] {
         assert_eq!(read(text), expected);
     }
-    let shown = html(
-        "<html><script src='c'/><a href='c'/></html>",
-        &RewrittenPage { url: &page, head: "", is_xml: true },
-        &mut |_| Some("x".to_owned()),
-    );
-    assert_eq!(shown, format!("<html>{SAID}<script src=\"x\"/><a href=\"x\"/></html>"));
+}
+
+#[test]
+fn frames_are_known_and_nothing_is_loaded_in_advance() {
+    let page = Url::parse("http://h/").unwrap();
+    let text = "<iframe src=a></iframe><object data=b></object><embed src=c><img src=d><script type=SpeculationRules>";
+    let mut frames = Vec::new();
+    let shown = html(text, &RewrittenPage { url: &page, head: "" }, &mut |url, used_for| {
+        frames.extend((used_for == ReferenceUse::Frame).then(|| url.path().to_owned()));
+        None
+    });
+    assert_eq!(frames, ["/a", "/b", "/c"]);
+    assert!(shown.ends_with("<script type=\"text/plain\">"), "{shown}");
 }
 
 #[test]

@@ -54,8 +54,8 @@ pub(super) fn shown(page: &ArchivedPage, sequence: Option<u32>) -> (String, Vec<
 
 /// With what it refers to in the archive.
 fn html(text: &str, page: &WebUrl, sequence: Option<u32>) -> Option<String> {
-    let page = RewrittenPage { url: &url::Url::parse(page.as_str()).ok()?, head: "", is_xml: false };
-    Some(rewrite::html(text, &page, &mut |url| Some(path(sequence, url.as_str()))))
+    let page = RewrittenPage { url: &url::Url::parse(page.as_str()).ok()?, head: "" };
+    Some(rewrite::html(text, &page, &mut |url, _| Some(path(sequence, url.as_str()))))
 }
 
 fn style(text: &str, sheet: &WebUrl, sequence: Option<u32>) -> Option<String> {

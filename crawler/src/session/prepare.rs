@@ -131,7 +131,7 @@ impl<C: Caller> Session<C> {
         let wanted = Wanted { settings: &settings, json: &json, changes: &changes, now: begun.now };
         match stored {
             None => self.create(&mut directory, &wanted)?,
-            Some(_) => self.refuse_foreign(&before)?,
+            Some(_) => self.refuse_foreign(&before).and_then(|()| self.refuse_removed(&directory))?,
         }
         let is_public = own.clone().any(|url| !is_loopback(&url));
         drop(before);
@@ -278,6 +278,20 @@ impl<C: Caller> Session<C> {
     fn announce(&self, changes: &[ChangedKey]) {
         for ChangedKey { key, before, after } in changes {
             self.caller.note(&format!("{}: {key} is now {after} (was {before})", self.dir.display()));
+        }
+    }
+
+    /// What was removed is no start.
+    fn refuse_removed(&self, directory: &CrawlDirectory) -> Result<(), CommandFailure> {
+        let Some((seed, rules)) = directory.fingerprint_seed()?.zip(directory.key_rules()?) else { return Ok(()) };
+        let removed = directory.removed()?;
+        let is_removed = |url: &WebUrl| removed.contains(&rules.fingerprint(&url.clone().without_credentials(), seed));
+        match self.given().find(|start| is_removed(&start.url)) {
+            None => Ok(()),
+            Some(start) => {
+                let why = "was removed from this crawl (webloom forget), and is not asked for again: crawl it into another directory";
+                Err(CommandFailure::Usage(format!("{} {why}", start.url)))
+            }
         }
     }
 

@@ -21,6 +21,8 @@ pub struct UrlFacts {
     pub link_check: Option<LinkEnd>,
     /// That it is lost, where it has no row.
     pub lost: Option<LostFacts>,
+    /// Whether it was removed because somebody asked for it.
+    pub is_removed: bool,
     /// What leads to it.
     pub proposers: Proposers,
     /// The host of its row, or its own; `None` where the crawl has not come to that.

@@ -113,19 +113,16 @@ const CASES: &[(&str, &str)] = &[
     ),
     ("a URL was admitted in a sequence that exists", "UPDATE url SET admitted_in = 9 WHERE id = 2"),
     ("a visit was made in a sequence that exists", "UPDATE visit SET sequence = 9 WHERE id = 2"),
-    (
-        "a start URL, or a sitemap that no URL led to, has depth 0 and was found on no page",
-        "UPDATE url SET depth = 1, rank = 1 WHERE hop = 'start'",
-    ),
-    (
-        "a start URL, or a sitemap that no URL led to, has depth 0 and was found on no page",
-        "UPDATE url SET via = 2 WHERE hop = 'start'",
-    ),
+    ("a start URL has depth 0 and was found on no page", "UPDATE url SET depth = 1, rank = 1 WHERE hop = 'start'"),
+    ("a start URL has depth 0 and was found on no page", "UPDATE url SET via = 2 WHERE hop = 'start'"),
     (
         "a link is at most one level deeper than its page, and the target of a redirect at most as deep as the redirect",
         "UPDATE url SET depth = depth + 1, rank = rank + 1 WHERE id = (SELECT max(id) FROM url WHERE hop = 'link')",
     ),
-    ("what is no start was found on a page", "UPDATE url SET via = NULL WHERE hop = 'redirect'"),
+    (
+        "what is no start, and no sitemap that no URL led to, was found on a page",
+        "UPDATE url SET via = NULL WHERE hop = 'redirect'",
+    ),
     (
         "a URL's place in the order follows from its depth, its weight and what is known of it",
         "UPDATE url SET rank = rank + 9 WHERE id = 2",

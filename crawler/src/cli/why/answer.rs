@@ -95,6 +95,7 @@ impl UrlAnswer {
         let areas = if facts.record.is_none() { areas()? } else { Vec::new() };
         let (state, reason) = match &facts.record {
             Some(record) => of_record(record, &facts, &settings),
+            None if facts.is_removed => (KeyState::Refused, Some(Refusal::Removed.as_str().to_owned())),
             None => match engine::scope(&settings, &areas)?.judge(&url) {
                 Err(refusal) => (KeyState::Refused, Some(refusal.as_str().to_owned())),
                 Ok(()) => without_record(&facts),
@@ -109,7 +110,8 @@ impl UrlAnswer {
 
     /// Why it is refused by the scope.
     pub(super) fn refusal(&self) -> Option<Refusal> {
-        let all = [Refusal::Scope, Refusal::Exclude, Refusal::Include, Refusal::TooLong, Refusal::Filter];
+        let all =
+            [Refusal::Scope, Refusal::Exclude, Refusal::Include, Refusal::TooLong, Refusal::Filter, Refusal::Removed];
         all.into_iter().find(|refusal| self.reason.as_deref() == Some(refusal.as_str()))
     }
 }

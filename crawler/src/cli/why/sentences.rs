@@ -144,6 +144,7 @@ fn refused(answer: &UrlAnswer) -> String {
             format!("it has {} bytes, and scope.max_url_length is {}", count(url.len() as u64), scope.max_url_length)
         }
         Some(Refusal::Filter) => "the program that ran the crawl left it out".to_owned(),
+        Some(Refusal::Removed) => "it was removed with `webloom forget`, and is not asked for again".to_owned(),
         _ => "each page that links to it asks not to follow the link".to_owned(),
     }
 }

@@ -134,7 +134,7 @@ impl PureHalf {
         }
         if let Some(packer) = &mut labels {
             self.pack_parts(packer, &links, &fingerprints);
-            pack_anchors(packer, &links);
+            self.pack_anchors(packer, &links);
         }
         proposals.leave_out(links.beyond() + left);
         proposals.labels = labels.map(LabelPacker::finish);
@@ -147,9 +147,28 @@ impl PureHalf {
         let mut different = HashSet::new();
         for PagePart { url, element } in &links.parts {
             let (fingerprint, _) = self.rules.judged(url, self.seed);
-            if !linked.contains(&fingerprint) && different.insert(fingerprint) && url.as_str().len() <= LONGEST_REFUSED
+            let is_removed = self.removed.contains(&fingerprint);
+            if !is_removed
+                && !linked.contains(&fingerprint)
+                && different.insert(fingerprint)
+                && url.as_str().len() <= LONGEST_REFUSED
             {
                 packer.refuse(url.as_str(), ASSET, Label { element: *element, rel: "", text: "", language: "" });
+            }
+        }
+    }
+
+    /// Packs the names of a page's elements, and its links to names.
+    fn pack_anchors(&self, packer: &mut LabelPacker, links: &RawLinks) {
+        let Some(anchors) = &links.anchors else { return };
+        anchors.names.iter().for_each(|names| packer.name(names));
+        let is_removed = |whole: &str| {
+            let url = if self.removed.is_empty() { None } else { WebUrl::parse(whole).ok() };
+            url.is_some_and(|url| self.removed.contains(&self.rules.judged(&url, self.seed).0))
+        };
+        for AnchorLink { whole, element, text, .. } in &anchors.links {
+            if whole.len() <= LONGEST_REFUSED && !is_removed(whole) {
+                packer.refuse(whole, ANCHOR, Label { element: *element, rel: "", text, language: "" });
             }
         }
     }
@@ -275,17 +294,6 @@ impl PureHalf {
         let (fingerprint, changed) = self.rules.judged(url, self.seed);
         let judged = self.unless_removed(fingerprint, judged);
         Target::Url { fingerprint, length, changed, judged }
-    }
-}
-
-/// Packs the names of a page's elements, and its links to names.
-fn pack_anchors(packer: &mut LabelPacker, links: &RawLinks) {
-    let Some(anchors) = &links.anchors else { return };
-    anchors.names.iter().for_each(|names| packer.name(names));
-    for AnchorLink { whole, element, text, .. } in &anchors.links {
-        if whole.len() <= LONGEST_REFUSED {
-            packer.refuse(whole, ANCHOR, Label { element: *element, rel: "", text, language: "" });
-        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! [`CrawlDirectory`]: finding, making and locking one, and what it holds before a run.
 
 use std::{
+    collections::HashSet,
     fs::{File, Metadata, Permissions, TryLockError},
     io::{self, Write},
     net::IpAddr,
@@ -20,7 +21,7 @@ use super::{FailPoint, again, error::database_error, resume, schema, takers::Tak
 use crate::{
     health::FailureCause,
     store::{AreaRow, LastSequence, StoreError},
-    url::{Canonicalizer, FingerprintSeed},
+    url::{Canonicalizer, Fingerprint, FingerprintSeed},
 };
 
 pub(super) const DATABASE: &str = "webloom.sqlite";
@@ -231,6 +232,14 @@ impl CrawlDirectory {
     /// [`StoreError`] when the database cannot be read, or this version does not know its rules.
     pub fn key_rules(&self) -> Result<Option<Canonicalizer>, StoreError> {
         resume::key_rules(&self.connection).map_err(self.failed())
+    }
+
+    /// URLs that were removed, and are not asked for again.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be read.
+    pub fn removed(&self) -> Result<HashSet<Fingerprint>, StoreError> {
+        resume::removed(&self.connection).map_err(self.failed())
     }
 
     /// The state of the last sequence; `None` when the directory is new.

@@ -16,7 +16,7 @@ use super::{
     checked_ends::{LIMIT, with_https},
     current::Current,
     error::Fault,
-    links, resume,
+    links, resume, schema,
 };
 use crate::{
     extract::{Element, SheetPart},
@@ -50,6 +50,7 @@ pub(super) fn to_check(
             take_over(&transaction, current)?;
         }
         want_returns(&transaction, current)?;
+        leave_out_removed(&transaction, current)?;
         limit(&transaction, wanted.most_of_host, current)?;
         transaction.commit()?;
     }
@@ -73,6 +74,27 @@ pub(super) fn to_check(
     }
     found.are_all = read < most;
     Ok(found)
+}
+
+/// Leaves out what was removed: it is not asked for again.
+fn leave_out_removed(connection: &Connection, current: Current) -> Result<()> {
+    if !schema::has_removed(connection)? {
+        return Ok(());
+    }
+    let Some((rules, seed)) = resume::key_rules(connection)?.zip(resume::fingerprint_seed(connection)?) else {
+        return Ok(());
+    };
+    let mut removed = connection.prepare("SELECT 1 FROM removed_url WHERE fingerprint = ?")?;
+    let mut delete = connection.prepare("DELETE FROM link_check WHERE id = ?")?;
+    let mut select = connection.prepare("SELECT id, url FROM link_check WHERE wanted_in = ?")?;
+    let mut rows = select.query([current.sequence])?;
+    while let Some(row) = rows.next()? {
+        let Ok(url) = WebUrl::parse(row.get_ref(1)?.as_str()?) else { continue };
+        if removed.exists([rules.fingerprint(&url, seed).to_bytes()])? {
+            delete.execute([row.get::<_, i64>(0)?])?;
+        }
+    }
+    Ok(())
 }
 
 /// Writes what came of a URL. Where it redirects is to be checked too; whether that is a URL of the crawl is found out for all of them at

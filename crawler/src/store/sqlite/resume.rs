@@ -75,7 +75,8 @@ pub(super) fn without_urls(connection: &Connection) -> Result<Option<(Current, R
     Ok(Some((Current::of(connection, sequence)?, resumed)))
 }
 
-fn removed(connection: &Connection) -> Result<HashSet<Fingerprint>> {
+/// URLs that were removed.
+pub(super) fn removed(connection: &Connection) -> Result<HashSet<Fingerprint>> {
     let mut select = connection.prepare("SELECT fingerprint FROM removed_url")?;
     let fingerprint = |row: &rusqlite::Row<'_>| Ok(Fingerprint::from_bytes(row.get(0)?));
     select.query_map([], fingerprint)?.collect()

@@ -12,7 +12,7 @@ use super::{
     error::Fault,
     held::HELD,
     links::{self, SoughtUrl},
-    pages, resume, summary,
+    pages, resume, schema, summary,
 };
 use crate::{
     store::{HostFacts, LostFacts, RobotsRow, UrlFacts, UrlRecord},
@@ -48,7 +48,9 @@ pub(super) fn facts(connection: &Connection, url: &WebUrl, most: usize) -> Resul
     let checked = CheckedEnds::of(connection, last.number)?.end(url.as_str(), |_| Ok(None))?;
     let link_check = checked.filter(|_| found.is_none());
     let (rules, record) = (rules.changing(url), found.map(|found| found.record));
-    Ok(Some(UrlFacts { key, rules, record, link_check, lost: missing, proposers, host, last }))
+    let is_removed = schema::has_removed_table(connection)?
+        && connection.prepare("SELECT 1 FROM removed_url WHERE fingerprint = ?")?.exists([fingerprint.to_bytes()])?;
+    Ok(Some(UrlFacts { key, rules, record, link_check, lost: missing, is_removed, proposers, host, last }))
 }
 
 fn row(connection: &Connection, fingerprint: Fingerprint, current: Current) -> Result<Option<FoundRow>> {

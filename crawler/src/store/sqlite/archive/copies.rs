@@ -14,7 +14,7 @@ use std::{
 use rusqlite::{Connection, Row, params};
 
 use super::{
-    FIELDS, FOLDER, RESPONSE, failed, is_kept,
+    FIELDS, FOLDER, RESPONSE, failed, is_kept, private,
     read::{RecordPlace, block_of, header_of},
     record::{Block, RecordHeader},
     unwritable,
@@ -57,6 +57,15 @@ pub struct ArchiveCopies {
     pub answers: u64,
 }
 
+/// Where copies are used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum CopyUse {
+    /// Without the other files: a record gets the body that it has elsewhere.
+    Alone,
+    /// Beside the other files of the crawl, as private as these.
+    Beside,
+}
+
 /// A record that is copied.
 struct Original {
     visit: i64,
@@ -82,7 +91,12 @@ pub(in crate::store::sqlite) fn copy_into(
     let files = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?)));
     let files: Vec<(i64, String)> = files.and_then(Iterator::collect).map_err(failed())?;
     for (id, name) in files {
-        let answers = copy_file((connection, &dir.join(FOLDER)), (id, &name), &out.join(&name), &mut is_wanted)?;
+        let answers = copy_file(
+            (connection, &dir.join(FOLDER)),
+            (id, &name),
+            (&out.join(&name), CopyUse::Alone),
+            &mut is_wanted,
+        )?;
         if answers > 0 {
             copies.answers += answers;
             copies.files.push(name);
@@ -95,7 +109,7 @@ pub(in crate::store::sqlite) fn copy_into(
 pub(super) fn copy_file(
     (connection, folder): (&Connection, &Path),
     (id, name): (i64, &str),
-    out: &Path,
+    (out, usage): (&Path, CopyUse),
     is_wanted: &mut impl FnMut(&ArchivedVisit<'_>) -> bool,
 ) -> Result<u64, StoreError> {
     let path = folder.join(name);
@@ -108,14 +122,19 @@ pub(super) fn copy_file(
     let mut rows = select.query([id]).map_err(failed())?;
     let mut answers = 0;
     while let Some(row) = rows.next().map_err(failed())? {
-        let original = wanted(row, name, is_wanted, |visit| copied.exists([visit])).map_err(failed())?;
+        let original = wanted(row, name, is_wanted, |visit| Ok(usage == CopyUse::Beside || copied.exists([visit])?));
+        let original = original.map_err(failed())?;
         let Some(original) = original else { continue };
         if copy.is_none() {
             let first =
                 connection.query_row("SELECT min(start) FROM archive_record WHERE file = ?", [id], |row| row.get(0));
             let info = raw(&mut file, 0, first.map_err(failed())?);
             let info = info.and_then(|info| named(info, (&mut file, name), out)).map_err(unreadable)?;
-            let new = BufWriter::new(File::create(out).map_err(unwritable(out))?);
+            let new = match usage {
+                CopyUse::Alone => File::create(out),
+                CopyUse::Beside => private(out).and_then(|file| file.set_len(0).map(|()| file)),
+            };
+            let new = BufWriter::new(new.map_err(unwritable(out))?);
             copy = Some((new, 0));
             append(&mut copy, &info).map_err(unwritable(out))?;
         }

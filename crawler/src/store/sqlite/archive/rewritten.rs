@@ -13,7 +13,7 @@ use rusqlite::{Connection, params};
 
 use super::{
     FOLDER, INDEX,
-    copies::{ArchivedVisit, PLACES, copy_file},
+    copies::{ArchivedVisit, CopyUse, PLACES, copy_file},
     failed, is_kept, sync_folder, unwritable,
 };
 use crate::store::StoreError;
@@ -47,7 +47,7 @@ pub(in crate::store::sqlite) fn rewrite(
         let name = next_name(&old);
         let path = folder.join(&name);
         let mut is_wanted = |visit: &ArchivedVisit<'_>| !is_removed(visit.url);
-        let answers = copy_file((connection, &folder), (id, &old), &path, &mut is_wanted)?;
+        let answers = copy_file((connection, &folder), (id, &old), (&path, CopyUse::Beside), &mut is_wanted)?;
         let bytes = if answers > 0 { fs::metadata(&path).map_err(unwritable(&path))?.len() } else { 0 };
         rewritten.push(RewrittenFile { id, name, bytes });
     }

@@ -28,8 +28,8 @@ pub(super) const REMOVED_RULES: &[(&str, &str)] = &[(
 
 /// The same of crawls of which no URL was removed.
 pub(super) const WHOLE_RULES: &[(&str, &str)] = &[(
-    "what is no start was found on a page",
-    "SELECT 'url ' || id FROM url WHERE hop NOT IN ('start', 'sitemap') AND via IS NULL",
+    "what is no start, and no sitemap that no URL led to, was found on a page",
+    "SELECT 'url ' || id FROM url WHERE via IS NULL AND hop <> 'start' AND (hop <> 'sitemap' OR depth <> 0)",
 )];
 
 /// What must select nothing: the invariant, and a query for the rows that break it, described in one text column. The visits of a URL are
@@ -143,9 +143,8 @@ pub(super) const RULES: &[(&str, &str)] = &[
         "SELECT 'visit ' || id FROM visit WHERE sequence NOT IN (SELECT n FROM sequence)",
     ),
     (
-        "a start URL, or a sitemap that no URL led to, has depth 0 and was found on no page",
-        "SELECT 'url ' || id FROM url WHERE (hop = 'start' AND (depth <> 0 OR via IS NOT NULL))
-             OR (hop = 'sitemap' AND via IS NULL AND depth <> 0)",
+        "a start URL has depth 0 and was found on no page",
+        "SELECT 'url ' || id FROM url WHERE hop = 'start' AND (depth <> 0 OR via IS NOT NULL)",
     ),
     (
         "a link is at most one level deeper than its page, and the target of a redirect at most as deep as the redirect",

@@ -57,7 +57,7 @@ fn stripped(bytes: Option<&[u8]>, is_kept: &[bool], takedown: &Takedown<'_>) -> 
     }
     // What cannot be read may name anything.
     let Some(labels) = Labels::read(bytes) else { return NewLabels::None };
-    let stays = |url: &str| !takedown.pattern.is_match(url);
+    let stays = |url: &str| !takedown.is_named(url);
     if is_whole && labels.refused.iter().all(|link| stays(&link.url)) {
         return NewLabels::AsTheyAre;
     }

@@ -11,7 +11,11 @@ mod links;
 mod rows;
 mod wanted;
 
-use std::collections::HashMap;
+use std::{
+    collections::HashMap,
+    thread,
+    time::{Duration, Instant},
+};
 
 use regex::Regex;
 use rusqlite::{Connection, params};
@@ -25,6 +29,12 @@ use super::{
 };
 use crate::store::{RemovedUrls, StoreError};
 use wanted::Takedown;
+
+/// Times the search index is optimized.
+const OPTIMIZED: u32 = 3;
+
+/// How long readers of the database are waited for.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 impl CrawlDirectory {
     /// Removes each URL that matches, and the redirects that lead there. Nothing of them is left in the files of the directory but their
@@ -50,6 +60,10 @@ impl CrawlDirectory {
             archive::delete_others(connection, dir)?;
             archive::verify(dir, &files, |url| takedown.urls.contains(url))?;
             compact(connection).map_err(failed)?;
+            if !empty_log(connection).map_err(failed)? {
+                let why = "another program reads it, and keeps what was removed from being overwritten: end that, and run this again";
+                return Err(StoreError::Database { path: database, source: why.into() });
+            }
             archive::write_index(connection, dir)?;
         }
         Ok(removed)
@@ -67,7 +81,7 @@ impl Takedown<'_> {
             "INSERT OR IGNORE INTO removed_url SELECT fingerprint FROM url WHERE id IN (SELECT url FROM temp.removed)",
             [],
         )?;
-        let urls = rows::remove(&transaction, self.pattern)?;
+        let urls = rows::remove(&transaction)?;
         let after = sums(&transaction)?;
         count_less(&transaction, &before, &after)?;
         transaction.commit()?;
@@ -78,10 +92,24 @@ impl Takedown<'_> {
 /// Rewrites the database without what is free in it. The words of removed pages leave the search index.
 fn compact(connection: &Connection) -> rusqlite::Result<()> {
     if search::indexed_to(connection)?.is_some() {
-        connection.execute("INSERT INTO page_words (page_words) VALUES ('optimize')", [])?;
+        // The first time only ends a merge that was begun: words of removed pages may be in what it has written by then.
+        for _ in 0..OPTIMIZED {
+            connection.execute("INSERT INTO page_words (page_words) VALUES ('optimize')", [])?;
+        }
     }
-    connection.execute_batch("VACUUM")?;
-    connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+    connection.execute_batch("VACUUM")
+}
+
+/// Has the log empty, in which old pages may be; whether nobody keeps it from that for long.
+fn empty_log(connection: &Connection) -> rusqlite::Result<bool> {
+    let first = Instant::now();
+    loop {
+        let is_busy: bool = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
+        if !is_busy || first.elapsed() > PATIENCE {
+            return Ok(!is_busy);
+        }
+        thread::sleep(PATIENCE / 100);
+    }
 }
 
 /// How many URLs each sequence has, and how many pages it stored.

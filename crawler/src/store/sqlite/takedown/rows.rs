@@ -1,16 +1,17 @@
 //! What is deleted with a URL, and what other rows say of it.
 
-use regex::Regex;
 use rusqlite::{Connection, Result};
+
+use crate::{store::sqlite::resume, url::WebUrl};
 
 /// What goes with the URLs in `temp.removed`.
 const DELETED: [&str; 19] = [
     "UPDATE page_state SET moved_from = NULL WHERE moved_from IN temp.removed",
     "UPDATE page_state SET moved_to = NULL WHERE moved_to IN temp.removed",
-    "UPDATE change SET change = 'gone', target = NULL WHERE change = 'moved' AND target IN (SELECT url FROM url WHERE id IN temp.removed)",
-    "UPDATE visit SET canonical = NULL WHERE canonical IN (SELECT url FROM url WHERE id IN temp.removed)",
-    "UPDATE visit SET redirect = 'http://removed.invalid/' WHERE redirect IN (SELECT url FROM url WHERE id IN temp.removed)",
-    "UPDATE host SET known_good = NULL WHERE known_good IN (SELECT url FROM url WHERE id IN temp.removed)",
+    "UPDATE change SET change = 'gone', target = NULL WHERE change = 'moved' AND target IN temp.removed_name",
+    "UPDATE visit SET canonical = NULL WHERE canonical IN temp.removed_name",
+    "UPDATE visit SET redirect = 'http://removed.invalid/' WHERE redirect IN temp.removed_name",
+    "UPDATE host SET known_good = NULL WHERE known_good IN temp.removed_name",
     "DELETE FROM change WHERE url IN temp.removed",
     "DELETE FROM lost WHERE admitted IN temp.removed OR via IN temp.removed
          OR substr(fingerprint, 1, 8) IN (SELECT substr(fingerprint, 1, 8) FROM url WHERE id IN temp.removed)",
@@ -41,40 +42,43 @@ const AFTER: [&str; 7] = [
     "DELETE FROM sheet_part WHERE sheet NOT IN (SELECT id FROM link_check)",
 ];
 
-/// Deletes them; how many URLs that are. What was only checked goes by its address. Foreign keys are off.
-pub(super) fn remove(transaction: &Connection, pattern: &Regex) -> Result<u64> {
+/// What was only checked.
+const CHECKED: [&str; 2] = [
+    "DELETE FROM link_check WHERE url IN temp.removed_name OR target IN temp.removed_name",
+    "DELETE FROM sheet_part WHERE url IN temp.removed_name",
+];
+
+/// Deletes them; how many URLs that are. Foreign keys are off.
+pub(super) fn remove(transaction: &Connection) -> Result<u64> {
     let has_index = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'page_words')";
     if transaction.query_row(has_index, [], |row| row.get(0))? {
         transaction.execute("DELETE FROM page_words WHERE rowid IN temp.removed", [])?;
     }
+    let checked = forbid_checked(transaction)?;
     let mut removed = 0;
     for deleted in DELETED {
         removed = transaction.execute(deleted, [])?;
     }
-    checked(transaction, pattern)?;
-    AFTER.into_iter().try_for_each(|after| transaction.execute(after, []).map(|_| ()))?;
-    Ok(removed as u64)
+    for others in CHECKED.iter().chain(&AFTER) {
+        transaction.execute(others, [])?;
+    }
+    Ok(removed as u64 + checked)
 }
 
-/// Deletes what matches of the URLs that are none of the crawl.
-fn checked(transaction: &Connection, pattern: &Regex) -> Result<()> {
-    let matches = |text: Option<&str>| text.is_some_and(|text| pattern.is_match(text));
-    let mut select = transaction.prepare("SELECT id, url, target FROM link_check")?;
-    let mut rows = select.query([])?;
-    let mut delete = transaction.prepare("DELETE FROM link_check WHERE id = ?")?;
-    while let Some(row) = rows.next()? {
-        if matches(row.get_ref(1)?.as_str_or_null()?) || matches(row.get_ref(2)?.as_str_or_null()?) {
-            delete.execute([row.get::<_, i64>(0)?])?;
+/// Has what was only checked not be asked for again; how many URLs that are.
+fn forbid_checked(transaction: &Connection) -> Result<u64> {
+    let Some((rules, seed)) = resume::key_rules(transaction)?.zip(resume::fingerprint_seed(transaction)?) else {
+        return Ok(0);
+    };
+    let checked = "SELECT url FROM link_check WHERE url IN temp.removed_name UNION SELECT url FROM sheet_part WHERE url IN temp.removed_name";
+    let mut select = transaction.prepare(checked)?;
+    let urls: Vec<String> = select.query_map([], |row| row.get(0))?.collect::<Result<_>>()?;
+    let mut insert = transaction.prepare("INSERT OR IGNORE INTO removed_url VALUES (?)")?;
+    let mut forbidden = 0;
+    for url in urls {
+        if let Ok(url) = WebUrl::parse(&url) {
+            forbidden += insert.execute([rules.fingerprint(&url, seed).to_bytes()])?;
         }
     }
-    let mut select = transaction.prepare("SELECT sheet, url FROM sheet_part")?;
-    let mut rows = select.query([])?;
-    let mut delete = transaction.prepare("DELETE FROM sheet_part WHERE sheet = ? AND url = ?")?;
-    while let Some(row) = rows.next()? {
-        let (sheet, url): (i64, String) = (row.get(0)?, row.get(1)?);
-        if pattern.is_match(&url) {
-            delete.execute((sheet, url))?;
-        }
-    }
-    Ok(())
+    Ok(forbidden as u64)
 }
