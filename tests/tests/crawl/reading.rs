@@ -11,7 +11,8 @@ use webloom_tests::{
 use crate::{Folder, crawl, serve};
 
 const COLUMNS: &str = "url,key,status,outcome,reason,change,content_type,bytes,digest,title,description,\
-                       canonical,needs_js,language,h1,robots,words,depth,hop,via,sequence,fetched_at,redirect,truncated,fields,found_by";
+                       canonical,needs_js,language,h1,robots,words,depth,hop,via,sequence,fetched_at,redirect,truncated,fields,found_by,\
+                       in_links,importance,similar_to";
 
 fn small() -> Server {
     serve(|asked| match asked.target.as_str() {
