@@ -106,6 +106,10 @@ const GRAPH: &str = "LEFT JOIN indexed_page AS graph ON graph.url = stand.place 
 
 /// The query for lines. What came of a URL is of the sequence it is in: an older visit says nothing of one that is queued again.
 fn query(states: &str, (conditions, columns): (&[String], &str), order: Option<PageOrder>) -> String {
+    let has_graph = columns.contains("graph.");
+    // An older database knows nothing of it.
+    let is_of_graph = |order: &PageOrder| matches!(order.by, PageColumn::InLinks | PageColumn::Importance);
+    let order = order.filter(|order| has_graph || !is_of_graph(order));
     format!(
         "SELECT stand.url, stand.key, visit.status, {OUTCOME}, coalesce(visit.reason, stand.reason), visit.content_type,
                 visit.bytes, visit.digest, visit.title, stand.depth, stand.hop, via.url, stand.sequence,
@@ -115,7 +119,7 @@ fn query(states: &str, (conditions, columns): (&[String], &str), order: Option<P
               LEFT JOIN visit ON visit.id = stand.visit AND stand.state = 'finished'
               LEFT JOIN url AS via ON via.id = stand.via {}
          WHERE {} ORDER BY {}stand.place",
-        if columns.contains("graph.") { GRAPH } else { "" },
+        if has_graph { GRAPH } else { "" },
         conditions.join(" AND "),
         order.map(ordered).unwrap_or_default(),
     )
