@@ -45,7 +45,8 @@ pub(super) fn run(args: &ForgetArgs) -> Result<ExitCode, CommandFailure> {
             }
         }
     })?;
-    if count > 0 && !args.yes && stdin().is_terminal() && !confirmed(count, &shown)? {
+    // What was only checked may match as well.
+    if !args.yes && stdin().is_terminal() && !confirmed(count, &shown)? {
         outcome::tell("nothing was removed");
         return Ok(ExitCode::FAILURE);
     }
@@ -61,8 +62,10 @@ pub(super) fn run(args: &ForgetArgs) -> Result<ExitCode, CommandFailure> {
 
 fn confirmed(count: u64, shown: &[String]) -> Result<bool, CommandFailure> {
     let more = count - shown.len() as u64;
+    let lines: String = shown.iter().map(|url| url.to_owned() + "\n").collect();
     let more = if more > 0 { format!("  and {more} more\n") } else { String::new() };
-    eprint!("{}\n{more}Remove {} for good? [y/N] ", shown.join("\n"), counted(count, "URL", "URLs"));
+    let what = if count > 0 { counted(count, "URL", "URLs") } else { "what was only checked".to_owned() };
+    eprint!("{lines}{more}Remove {what} for good? [y/N] ");
     let mut answer = String::new();
     stdin()
         .read_line(&mut answer)
