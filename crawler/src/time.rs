@@ -35,6 +35,13 @@ impl Moment {
     }
 }
 
+/// What is before the epoch is the epoch.
+impl From<jiff::Timestamp> for Moment {
+    fn from(timestamp: jiff::Timestamp) -> Self {
+        Self(u64::try_from(timestamp.as_millisecond()).unwrap_or(0))
+    }
+}
+
 impl Add<Duration> for Moment {
     type Output = Self;
 

@@ -18,7 +18,6 @@ use crate::{
     report::{Column, Value},
     store::{ChangeLine, PendingChange, ReadSide, Since, StoreError},
     text::Text,
-    time::Moment,
 };
 
 /// Lines around an edit that are shown with it.
@@ -233,8 +232,7 @@ fn since(text: &str) -> Result<Asked, String> {
         .ok()
         .or_else(day)
         .ok_or("give the number of a sequence, `last`, a day (2024-05-01, UTC), or a time (2024-05-01T12:00:00Z)")?;
-    let millis = u64::try_from(time.as_millisecond()).unwrap_or_default();
-    Ok(Asked::Since(Since::Moment(Moment::from_millis(millis))))
+    Ok(Asked::Since(Since::Moment(time.into())))
 }
 
 fn row(line: &ChangeLine) -> [Value<'_>; COLUMNS.len()] {

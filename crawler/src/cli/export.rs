@@ -16,7 +16,6 @@ use crate::{
     export::{self, Export, ExportError, ExportFormat},
     observe::figures::counted,
     store::{ReadSide, StoreError},
-    time::Moment,
 };
 
 /// Arguments of `export`.
@@ -81,9 +80,7 @@ pub(super) fn run(args: &ExportArgs) -> Result<ExitCode, CommandFailure> {
         None => ChangedSince::Ever,
         Some(ExportSince::Last) => last.checked_sub(1).map_or(ChangedSince::Ever, ChangedSince::After),
         Some(ExportSince::After(sequence)) => ChangedSince::After(sequence),
-        Some(ExportSince::Time(time)) => {
-            ChangedSince::Moment(Moment::from_millis(u64::try_from(time.as_millisecond()).unwrap_or(0)))
-        }
+        Some(ExportSince::Time(time)) => ChangedSince::Moment(time.into()),
     };
     let wanted = Export {
         dir: &args.dir,

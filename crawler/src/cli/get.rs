@@ -16,7 +16,6 @@ use super::{
 };
 use crate::{
     export::{archived_content, decoded_body},
-    time::Moment,
     url::WebUrl,
 };
 
@@ -63,7 +62,7 @@ pub(super) fn run(args: &GetArgs) -> Result<ExitCode, CommandFailure> {
     let url = WebUrl::parse(&args.url).map_err(|error| CommandFailure::Usage(format!("{}: {error}", args.url)))?;
     let moment = match (args.sequence, args.at) {
         (Some(sequence), _) => ArchiveMoment::Sequence(sequence),
-        (None, Some(at)) => ArchiveMoment::At(Moment::from_millis(u64::try_from(at.as_millisecond()).unwrap_or(0))),
+        (None, Some(at)) => ArchiveMoment::At(at.into()),
         (None, None) => ArchiveMoment::Last,
     };
     let url = url.without_credentials();

@@ -11,8 +11,10 @@ use crate::{
     observe::{escape, found},
     search::Query,
     store::{ReadSide, SearchResults, StoreError},
+    time::Moment,
 };
 use clap::{Args, value_parser};
+use jiff::Timestamp;
 
 /// Arguments of `search`.
 #[derive(Debug, Args)]
@@ -27,6 +29,11 @@ pub(super) struct SearchArgs {
     /// Show so many pages
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = value_parser!(u32).range(1..=1000))]
     limit: u32,
+    /// Search the pages as they were then
+    ///
+    /// Such as 2026-11-27T12:00:00Z. It takes as long as it takes to read what has changed since.
+    #[arg(long, value_name = "TIME")]
+    at: Option<Timestamp>,
     /// Print one JSON document
     #[arg(long)]
     json: bool,
@@ -36,7 +43,7 @@ pub(super) fn run(args: &SearchArgs) -> Result<ExitCode, CommandFailure> {
     let records = directory::records(&args.dir)?;
     records.last_sequence()?.ok_or_else(|| StoreError::Empty { path: args.dir.clone() })?;
     let words = args.words.join(" ");
-    let Some(results) = records.search(&Query::parse(&words), args.limit as usize)? else {
+    let Some(results) = records.search(&Query::parse(&words), args.limit as usize, args.at.map(Moment::from))? else {
         let hint = "crawl it again with `--archive warc`, or set `search.index` to \"on\"";
         outcome::tell(&format!("{}: its pages are not indexed; {hint}", args.dir.display()));
         return Ok(ExitCode::FAILURE);
@@ -44,6 +51,10 @@ pub(super) fn run(args: &SearchArgs) -> Result<ExitCode, CommandFailure> {
     if results.waiting > 0 {
         let what = "visits are not in the index yet: the end of the next run adds them";
         outcome::tell(&format!("{} {what}", results.waiting));
+    }
+    if results.forgotten > 0 {
+        let what = "pages of that time have no text any more: `store.keep` says how long texts are kept";
+        outcome::tell(&format!("{} {what}", results.forgotten));
     }
     if results.hits.is_empty() && !args.json {
         outcome::tell("no page has all of these words");

@@ -145,6 +145,15 @@ impl RawSettings {
         serde_json::to_string(self).expect("settings have only texts and numbers")
     }
 
+    /// One line of JSON for whoever gets what was crawled: what differs from the defaults, without secrets and headers, and without the log.
+    pub fn to_open_json(&self) -> String {
+        let (mut open, _) = secret::without_secrets(self);
+        open.fetch.headers = None;
+        let mut values = open.to_flat();
+        values.retain(|key, value| !key.starts_with("log.") && defaults().get(key) != Some(value));
+        serde_json::to_string(&values).expect("settings have only texts and numbers")
+    }
+
     /// Reads what [`RawSettings::to_json`] wrote (or TOML).
     ///
     /// # Errors
@@ -235,6 +244,8 @@ mod tests {
         assert!(!toml.contains("x1y2") && !toml.contains("c0ffee"), "{toml}");
         assert!(toml.contains("secret: cache.hash_seed, fetch.headers.") && toml.contains("X-Team: docs"), "{toml}");
         assert_eq!(faults(&toml), Vec::<String>::new());
+        raw.archive.format = Some(RawValue::text("warc"));
+        assert_eq!(raw.to_open_json(), r#"{"archive.format":"warc"}"#);
         assert_eq!(RawSettings::from_json(&raw.to_json()).unwrap(), raw);
     }
 }

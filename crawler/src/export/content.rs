@@ -2,6 +2,8 @@
 
 use std::fmt::Display;
 
+use pulldown_cmark::{Options, Parser};
+
 use crate::{
     extract,
     fetch::decode::{BodyDecoder, BodyLimits},
@@ -33,7 +35,9 @@ pub(crate) fn decoded_body(body: &[u8], coding: Option<&str>) -> Result<Vec<u8>,
 pub(super) enum PageContent {
     /// HTML.
     Html(String),
-    /// Plain text, Markdown among it.
+    /// Markdown, as the HTML that it means.
+    Markdown(String),
+    /// Plain text.
     Plain(String),
 }
 
@@ -46,9 +50,14 @@ impl PageContent {
     }
 
     /// Reads a decoded body.
-    fn read(body: &[u8], (is_html, content_type): (bool, Option<&str>), url: &WebUrl) -> Self {
+    pub(super) fn read(body: &[u8], (is_html, content_type): (bool, Option<&str>), url: &WebUrl) -> Self {
         let text = extract::decoded(body, content_type, url).into_owned();
-        if is_html { Self::Html(text) } else { Self::Plain(text) }
+        let is_markdown = || content_type.is_some_and(|kind| media_type::essence(kind) == "text/markdown");
+        match () {
+            () if is_html => Self::Html(text),
+            () if is_markdown() => Self::Markdown(html_of_markdown(&text)),
+            () => Self::Plain(text),
+        }
     }
 
     /// The content of an archived page; `None` if it has none, or is not archived.
@@ -66,12 +75,24 @@ impl PageContent {
     pub(super) fn document(&self, url: &WebUrl, repeated: &Repeated) -> MainContent {
         match (self, url::Url::parse(url.as_str())) {
             (Self::Html(html), Ok(url)) => MainContent::read(html, &url, repeated),
-            (Self::Html(text) | Self::Plain(text), _) => {
+            (Self::Markdown(html), Ok(url)) => MainContent::read_whole(html, &url),
+            (Self::Html(text) | Self::Markdown(text) | Self::Plain(text), _) => {
                 let code = Code { language: None, text: harmless(text) };
                 MainContent { blocks: vec![ContentBlock::Code(code)], ..MainContent::default() }
             }
         }
     }
+}
+
+/// What Markdown means (`CommonMark`): with tables, strikethrough and lists of tasks, without what is said before it.
+fn html_of_markdown(text: &str) -> String {
+    let options = Options::ENABLE_TABLES
+        | Options::ENABLE_STRIKETHROUGH
+        | Options::ENABLE_TASKLISTS
+        | Options::ENABLE_YAML_STYLE_METADATA_BLOCKS;
+    let mut html = String::new();
+    pulldown_cmark::html::push_html(&mut html, Parser::new_ext(text, options));
+    html
 }
 
 /// What an archived page says; `None` if it is no text.

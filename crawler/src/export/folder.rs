@@ -12,12 +12,13 @@ use sha2::{Digest as _, Sha256};
 
 use super::{
     chrome::Chrome,
-    content::{PageContent, harmless},
+    content::harmless,
     lists::Lines,
     llms::{ListedPage, Llms},
     names::Suffix,
     place,
     request::{Export, ExportError, ExportFormat, Exported, unwritable},
+    shown,
     site::ExportedSite,
 };
 use crate::{
@@ -61,8 +62,8 @@ pub(super) fn write(export: &Export<'_>) -> Result<Exported, ExportError> {
     };
     export.records.current_pages(export.dir, export.since, |page, bodies| {
         let Some(url) = WebUrl::parse(&page.url).ok().filter(|_| export.wants(&page.url)) else { return Ok(true) };
-        match PageContent::of(page, bodies)? {
-            Some(content) => folder.add(page, &url, &content.document(&url, chrome.of(&page.url)))?,
+        match shown::read(export, (page, bodies), &url, &chrome)? {
+            Some(document) => folder.add(page, &url, &document)?,
             None => folder.exported.without_body += u64::from(page.is_html),
         }
         Ok::<_, ExportError>(true)

@@ -11,9 +11,10 @@ use serde_json::{Value, json};
 
 use super::{
     chrome::Chrome,
-    content::{PageContent, harmless},
+    content::harmless,
     place,
     request::{Export, ExportError, ExportFormat, Exported, unwritable},
+    shown,
 };
 use crate::{
     observe::{escape, figures},
@@ -36,11 +37,10 @@ fn write_new(export: &Export<'_>, new: &Path) -> Result<Exported, ExportError> {
     }
     export.records.current_pages(export.dir, export.since, |page, bodies| {
         let Some(url) = WebUrl::parse(&page.url).ok().filter(|_| export.wants(&page.url)) else { return Ok(true) };
-        let Some(content) = PageContent::of(page, bodies)? else {
+        let Some(document) = shown::read(export, (page, bodies), &url, &chrome)? else {
             exported.without_body += u64::from(page.is_html);
             return Ok(true);
         };
-        let document = content.document(&url, chrome.of(&page.url));
         let known = json!({
             "url": page.url,
             "title": document.title.as_deref().or(page.title.as_deref()),

@@ -18,6 +18,7 @@ mod mirror;
 mod names;
 mod place;
 mod request;
+mod shown;
 mod site;
 mod wacz;
 mod warc;

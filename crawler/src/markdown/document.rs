@@ -26,6 +26,8 @@ pub struct MainContent {
     pub description: Option<String>,
     /// Its language, as the page names it.
     pub language: Option<String>,
+    /// Where the site has it as Markdown.
+    pub own_markdown: Option<Url>,
     /// Its content.
     pub blocks: Vec<ContentBlock>,
 }
@@ -46,8 +48,17 @@ impl MainContent {
             title: meta::title(&tree),
             description: meta::description(&tree),
             language: meta::language(&tree),
+            own_markdown: meta::own_markdown(&tree, &view),
             blocks,
         }
+    }
+
+    /// Reads a page of which everything is content.
+    pub fn read_whole(html: &str, url: &Url) -> Self {
+        let tree = parse(html);
+        let mut view = View::new(&tree, url);
+        boilerplate::omit_unseen(&mut view);
+        Self { title: meta::heading(&tree), blocks: flow::read(&view, 0), ..Self::default() }
     }
 
     /// The content as Markdown. `link` gives what is there for the URL of a link or image: the URL itself, or the path of a file.

@@ -44,6 +44,7 @@ names! {
         AriaHidden b"aria-hidden", AriaLabel b"aria-label", Lang b"lang", DataSrc b"data-src", DataOriginal b"data-original",
         DataLazySrc b"data-lazy-src", DataLang b"data-lang", DataLanguage b"data-language", Itemprop b"itemprop", Colspan b"colspan",
         Rowspan b"rowspan", Start b"start", Content b"content", Property b"property", Open b"open", Encoding b"encoding",
+        Rel b"rel", Type b"type",
     } else {}
 }
 

@@ -99,13 +99,13 @@ impl Port {
 }
 
 impl AnswersRequests for Port {
-    async fn answer(&self, request: &Request<Incoming>) -> Response<PortBody> {
-        if request.uri().path() == "/events" && request.method() == Method::GET && self.access.may_see(request) {
+    async fn answer(&self, request: Request<Incoming>) -> Response<PortBody> {
+        if request.uri().path() == "/events" && request.method() == Method::GET && self.access.may_see(&request) {
             let events = Events::of(Arc::clone(&self.page), Arc::clone(&self.page_turn));
             let response = head(StatusCode::OK, "text/event-stream");
             return response.body(events.boxed_unsync()).unwrap_or_default();
         }
-        let Answer { status, content_type, text } = self.of(request).await;
+        let Answer { status, content_type, text } = self.of(&request).await;
         let response = head(status, content_type);
         let response = match status {
             StatusCode::UNAUTHORIZED => response.header(WWW_AUTHENTICATE, "Bearer, Basic realm=\"webloom\""),

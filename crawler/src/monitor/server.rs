@@ -41,8 +41,8 @@ pub(crate) type PortBody = UnsyncBoxBody<Bytes, Infallible>;
 
 /// What answers requests.
 pub(crate) trait AnswersRequests: Send + Sync + 'static {
-    /// The answer to a request, whose body is not read.
-    fn answer(&self, request: &Request<Incoming>) -> impl Future<Output = Response<PortBody>> + Send;
+    /// The answer to a request.
+    fn answer(&self, request: Request<Incoming>) -> impl Future<Output = Response<PortBody>> + Send;
 }
 
 /// Serves until it is dropped.
@@ -77,7 +77,7 @@ async fn pause_after(error: &io::Error) {
 async fn connection<A: AnswersRequests>(stream: TcpStream, answers: Arc<A>) {
     let service = service_fn(|request| {
         let answers = Arc::clone(&answers);
-        async move { Ok::<_, Infallible>(answers.answer(&request).await) }
+        async move { Ok::<_, Infallible>(answers.answer(request).await) }
     });
     let served = http1::Builder::new()
         .timer(TokioTimer::new())

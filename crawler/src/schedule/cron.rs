@@ -6,7 +6,7 @@ use croner::{
     parser::{CronParser, Seconds, Year},
 };
 
-use super::{ScheduleError, Zone, zone::moment};
+use super::{ScheduleError, Zone};
 use crate::time::Moment;
 
 /// Fixed times of a day that a line may name. Of more of them, it is taken as one of those that go on all day.
@@ -95,5 +95,5 @@ fn search(times: &Cron, from: Moment, zone: &Zone, direction: Direction) -> Opti
         Direction::Forward => times.find_next_occurrence(&start, false),
         Direction::Backward => times.find_previous_occurrence(&start, true),
     };
-    found.ok().map(|found| moment(found.timestamp()))
+    found.ok().map(|found| found.timestamp().into())
 }

@@ -2,7 +2,7 @@
 
 use jiff::{Timestamp, civil::DateTime};
 
-use super::{ScheduleError, Zone, zone::moment};
+use super::{ScheduleError, Zone};
 use crate::time::Moment;
 
 /// A single time: one that holds everywhere, as RFC 3339 has it, or one that clocks in the zone of the schedule show.
@@ -30,7 +30,7 @@ impl Once {
     /// [`ScheduleError::Once`] when it is none of these.
     pub fn parse(text: &str) -> Result<Self, ScheduleError> {
         if let Ok(timestamp) = text.parse::<Timestamp>() {
-            return Ok(Self::Anywhere(moment(timestamp)));
+            return Ok(Self::Anywhere(timestamp.into()));
         }
         // A day alone would be its midnight, which nobody says.
         let has_time = text.contains(':');

@@ -5,7 +5,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use proptest::prelude::*;
 
-use super::{zone::moment, *};
+use super::*;
 use crate::time::Moment;
 
 const MINUTE: Duration = Duration::from_mins(1);
@@ -13,7 +13,7 @@ const HOUR: Duration = Duration::from_hours(1);
 const DAY: Duration = Duration::from_hours(24);
 
 fn at(text: &str) -> Moment {
-    moment(text.parse::<Timestamp>().unwrap())
+    text.parse::<Timestamp>().unwrap().into()
 }
 
 fn zone(name: &str) -> Zone {

@@ -44,11 +44,6 @@ impl Zone {
         let earlier = ambiguous.earlier().ok()?;
         // A time that a gap leaves out lies before the gap, read by the clock of after it.
         let left_out = is_left_out.then(|| self.0.following(earlier).next()).flatten();
-        Some(moment(left_out.map_or(earlier, |transition| transition.timestamp())))
+        Some(left_out.map_or(earlier, |transition| transition.timestamp()).into())
     }
-}
-
-/// The moment of a timestamp.
-pub(super) fn moment(timestamp: Timestamp) -> Moment {
-    Moment::from_millis(u64::try_from(timestamp.as_millisecond()).unwrap_or(0))
 }

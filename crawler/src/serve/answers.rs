@@ -9,13 +9,16 @@ use crate::{
     export::{archived_content, decoded_body},
     extract,
     markdown::MainContent,
-    observe::{figures, found, summary},
+    observe::{
+        figures, found,
+        summary::{self, SummaryView},
+    },
     search::Query,
     session::{
         CommandFailure,
         directory::{self, ArchiveMoment, ArchivedCopy},
     },
-    store::{ChangeLine, ReadSide, Since, StoreError},
+    store::{ChangeLine, LinkLine, LinkQuery, ReadSide, Since, StoreError},
     time::Moment,
     url::WebUrl,
 };
@@ -26,6 +29,21 @@ pub(super) const MOST_HITS: u64 = 100;
 
 /// Changes that are shown at most, the last ones.
 const MOST_CHANGES: usize = 1_000;
+
+/// Broken links of a report at most.
+const MOST_BROKEN: usize = 200;
+
+/// What a sequence reports.
+pub(super) struct CrawlReport {
+    pub(super) sequence: u32,
+    /// The summary as people read it.
+    pub(super) summary: String,
+    pub(super) changes: Vec<Value>,
+    /// Links to what is broken.
+    pub(super) broken: Vec<LinkLine>,
+    /// Whether there are more of them.
+    pub(super) is_cut: bool,
+}
 
 /// Answers about the crawl in a directory. It is read anew for each.
 #[derive(Debug, Clone)]
@@ -75,7 +93,7 @@ impl CrawlAnswers {
     /// Pages with these words.
     pub(super) fn search(&self, words: &str, limit: Option<u64>) -> Result<Value, CommandFailure> {
         let limit = usize::try_from(limit.unwrap_or(HITS).clamp(1, MOST_HITS)).unwrap_or(usize::MAX);
-        let found = directory::records(&self.dir)?.search(&Query::parse(words), limit)?;
+        let found = directory::records(&self.dir)?.search(&Query::parse(words), limit, None)?;
         let Some(found) = found else {
             let why = "its pages are not indexed: crawl it again with --archive warc, or with search.index on";
             return Err(CommandFailure::Usage(why.to_owned()));
@@ -119,7 +137,7 @@ impl CrawlAnswers {
             Some("last") => Since::Sequence(records.last_sequence()?.unwrap_or(0)),
             Some(given) => match (given.parse(), given.parse::<jiff::Timestamp>()) {
                 (Ok(sequence), _) => Since::Sequence(sequence),
-                (_, Ok(time)) => Since::Moment(Moment::from_millis(u64::try_from(time.as_millisecond()).unwrap_or(0))),
+                (_, Ok(time)) => Since::Moment(time.into()),
                 _ => {
                     let why = "since: give last, the number of a sequence, or a time such as 2026-03-01T00:00:00Z";
                     return Err(CommandFailure::Usage(why.to_owned()));
@@ -135,6 +153,21 @@ impl CrawlAnswers {
             true
         })?;
         Ok(lines.into())
+    }
+
+    /// What the last sequence reports.
+    pub(super) fn report(&self) -> Result<CrawlReport, CommandFailure> {
+        let stored = directory::summary(&self.dir)?;
+        let view = SummaryView { dir: &self.dir, ended: None, next: false, missing: None };
+        let mut broken = Vec::new();
+        directory::records(&self.dir)?.links(&LinkQuery::Broken, |link| {
+            broken.push(link);
+            broken.len() <= MOST_BROKEN
+        })?;
+        let is_cut = broken.len() > MOST_BROKEN;
+        broken.truncate(MOST_BROKEN);
+        let (summary, changes) = (summary::lines(&stored, &view).text, self.changes(Some("last"))?);
+        Ok(CrawlReport { sequence: stored.sequence, summary, changes, broken, is_cut })
     }
 
     /// Where the crawl began.

@@ -9,7 +9,12 @@ use rmcp::{
         ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
     },
     service::{RequestContext, RoleServer},
-    transport::stdio,
+    transport::{
+        stdio,
+        streamable_http_server::{
+            StreamableHttpServerConfig, StreamableHttpService, session::never::NeverSessionManager,
+        },
+    },
 };
 use serde_json::{Value, json};
 use thiserror::Error;
@@ -21,6 +26,25 @@ use crate::session::CommandFailure;
 #[derive(Debug, Error)]
 #[error("the client speaks no MCP: {0}")]
 pub(crate) struct McpError(String);
+
+/// The tools for clients that speak over HTTP.
+pub(super) type ToolsOverHttp = StreamableHttpService<CrawlTools, NeverSessionManager>;
+
+/// The longest message of a client over HTTP.
+const MOST_BYTES: usize = 64 * 1024;
+
+/// Answers each request by itself: nothing is kept of a client. Whether it may ask by its name of this machine was looked at before; a page
+/// in a browser may not.
+pub(super) fn over_http(answers: CrawlAnswers) -> ToolsOverHttp {
+    let config = StreamableHttpServerConfig::default()
+        .with_legacy_session_mode(false)
+        .with_json_response(true)
+        .with_max_request_body_bytes(MOST_BYTES)
+        .disable_allowed_hosts()
+        .enforce_origin_validation();
+    let tools = move || Ok(CrawlTools { answers: answers.clone() });
+    StreamableHttpService::new(tools, Arc::new(NeverSessionManager::default()), config)
+}
 
 /// Speaks with a client on stdin and stdout until that goes away.
 ///
@@ -40,7 +64,7 @@ pub(crate) async fn speak(dir: &Path) -> Result<Result<(), McpError>, CommandFai
 
 /// What an assistant can ask of a crawl.
 #[derive(Debug, Clone)]
-struct CrawlTools {
+pub(super) struct CrawlTools {
     answers: CrawlAnswers,
 }
 

@@ -14,7 +14,12 @@ use hyper::{
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
-use super::{answers::CrawlAnswers, archived, views};
+use super::{
+    answers::CrawlAnswers,
+    archived,
+    mcp::{self, ToolsOverHttp},
+    views,
+};
 use crate::{
     monitor::{AnswersRequests, PortAccess, PortBody},
     session::CommandFailure,
@@ -26,6 +31,9 @@ const READERS: usize = 4;
 /// The description of the API.
 const OPENAPI: &str = include_str!("openapi.json");
 
+/// Where assistants speak.
+const MCP: &str = "/mcp";
+
 const HTML: &str = "text/html; charset=utf-8";
 const JSON: &str = "application/json";
 const PLAIN: &str = "text/plain; charset=utf-8";
@@ -35,6 +43,7 @@ pub(super) struct SitePort {
     answers: CrawlAnswers,
     access: PortAccess,
     turns: Arc<Semaphore>,
+    tools: ToolsOverHttp,
 }
 
 /// An answer.
@@ -67,15 +76,16 @@ impl Shown {
 
 impl SitePort {
     pub(super) fn new(answers: CrawlAnswers, access: PortAccess) -> Self {
-        Self { answers, access, turns: Arc::new(Semaphore::new(READERS)) }
+        let tools = mcp::over_http(answers.clone());
+        Self { answers, access, turns: Arc::new(Semaphore::new(READERS)), tools }
     }
 
     async fn of(&self, request: &Request<Incoming>) -> Shown {
-        if !matches!(*request.method(), Method::GET | Method::HEAD) {
-            return Shown::new(PLAIN, "only GET and HEAD\n").with_status(StatusCode::METHOD_NOT_ALLOWED);
-        }
         if !self.access.may_see(request) {
             return Shown::new(PLAIN, "give the token\n").with_status(StatusCode::UNAUTHORIZED);
+        }
+        if !matches!(*request.method(), Method::GET | Method::HEAD) {
+            return Shown::new(PLAIN, "only GET and HEAD\n").with_status(StatusCode::METHOD_NOT_ALLOWED);
         }
         let asked = Asked::of(request);
         let (answers, turns) = (self.answers.clone(), Arc::clone(&self.turns));
@@ -93,8 +103,11 @@ fn broken() -> Shown {
 }
 
 impl AnswersRequests for SitePort {
-    async fn answer(&self, request: &Request<Incoming>) -> Response<PortBody> {
-        let shown = self.of(request).await;
+    async fn answer(&self, request: Request<Incoming>) -> Response<PortBody> {
+        if request.uri().path() == MCP && self.access.may_see(&request) {
+            return self.tools.handle(request).await.map(BodyExt::boxed_unsync);
+        }
+        let shown = self.of(&request).await;
         let mut response = Response::builder()
             .status(shown.status)
             .header(CONTENT_TYPE, shown.content_type)
@@ -189,6 +202,7 @@ impl Asked {
                 .archived(url, sequence)?
                 .map_or_else(missing, |page| Shown { is_download: !page.is_html(), ..Shown::new(PLAIN, page.body) }),
             "/changes" => Shown::new(HTML, views::changes(&answers.changes(self.value("since"))?)),
+            "/report" => Shown::new(HTML, views::report(&answers.report()?)),
             "/serve.css" => Shown::new("text/css; charset=utf-8", views::STYLE),
             "/openapi.json" => Shown::new(JSON, OPENAPI),
             "/api/search" => {

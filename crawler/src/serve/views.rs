@@ -2,8 +2,11 @@
 
 use serde_json::Value;
 
-use super::archived;
-use crate::monitor::page::html::{escaped, time};
+use super::{answers::CrawlReport, archived};
+use crate::{
+    monitor::page::html::{escaped, table, time},
+    store::{LinkEnd, LinkLine},
+};
 
 pub(super) const STYLE: &str = include_str!("serve.css");
 
@@ -19,7 +22,7 @@ fn document(title: &str, query: &str, main: &str) -> String {
          <link rel=\"icon\" href=\"data:,\"><link rel=\"stylesheet\" href=\"/serve.css\"></head><body>\
          <header><a class=\"home\" href=\"/\">Webloom</a><form action=\"/\" role=\"search\"><label for=\"q\">Search</label>\
          <input id=\"q\" name=\"q\" type=\"search\" value=\"{}\"><button>Search</button></form><nav><a href=\"/changes\">Changes</a>\
-         <a href=\"/openapi.json\">API</a></nav></header><main>{main}</main></body></html>\n",
+         <a href=\"/report\">Report</a><a href=\"/openapi.json\">API</a></nav></header><main>{main}</main></body></html>\n",
         escaped(title),
         escaped(query)
     )
@@ -113,21 +116,46 @@ pub(super) fn page(page: &Value, sequence: Option<u32>, changes: &[Value]) -> St
 
 /// The list of changes, the last ones first.
 pub(super) fn changes(changes: &[Value]) -> String {
+    document("Changes - Webloom", "", &format!("<h1>Changes</h1>{}", change_table(changes)))
+}
+
+fn change_table(changes: &[Value]) -> String {
     let row = |change: &Value| {
         let url = word(change, "url");
-        format!(
-            "<tr><td>{}</td><td>{}</td><td><a href=\"{}\">{}</a></td></tr>",
-            time(word(change, "at")),
-            escaped(word(change, "change")),
-            page_path(url),
-            escaped(url)
-        )
+        [time(word(change, "at")), escaped(word(change, "change")), linked(url)]
     };
-    let rows: String = changes.iter().rev().map(row).collect();
+    table(["When", "Change", "URL"], changes.iter().rev().map(row))
+}
+
+/// A link to a page of the archive.
+fn linked(url: &str) -> String {
+    format!("<a href=\"{}\">{}</a>", page_path(url), escaped(url))
+}
+
+/// What a sequence reports: its summary, what has changed, and links to what is broken.
+pub(super) fn report(report: &CrawlReport) -> String {
+    let CrawlReport { sequence, summary, changes, broken, is_cut } = report;
+    let row = |link: &LinkLine| {
+        let LinkEnd { url, status, outcome, reason, redirect } = &link.to;
+        let found = redirect.as_ref().and_then(|found| found.status.map(|status| (status, &found.outcome)));
+        let (status, outcome) = found.map_or((*status, outcome), |(status, outcome)| (Some(status), outcome));
+        let why = [status.map(|status| status.to_string()), outcome.clone(), reason.clone()];
+        let why = why.into_iter().flatten().collect::<Vec<_>>().join(", ");
+        [escaped(url.as_deref().unwrap_or("a lost URL")), escaped(&why), linked(&link.from)]
+    };
+    let part = |title: &str, count: usize, table: String| match count {
+        0 => format!("<h2>{title}</h2><p>none</p>"),
+        _ => format!("<h2>{title}</h2>{table}"),
+    };
+    let summary = summary.lines().map(escaped).collect::<Vec<_>>().join("\n");
+    let broken_links = table(["URL", "Why", "On page"], broken.iter().map(row));
+    let more = if *is_cut { "<p>There are more: <code>webloom links --broken</code> lists all.</p>" } else { "" };
     let main = format!(
-        "<h1>Changes</h1><table><thead><tr><th scope=\"col\">When</th><th scope=\"col\">Change</th><th scope=\"col\">URL</th></tr></thead><tbody>{rows}</tbody></table>"
+        "<h1>Crawl sequence {sequence}</h1><pre tabindex=\"0\">{summary}</pre>{}{}{more}",
+        part("Changes", changes.len(), change_table(changes)),
+        part("Broken links", broken.len(), broken_links),
     );
-    document("Changes - Webloom", "", &main)
+    document("Report - Webloom", "", &main)
 }
 
 /// That something is not there, or not possible.

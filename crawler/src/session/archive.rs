@@ -20,7 +20,7 @@ pub(super) struct Archiver {
 }
 
 /// How the archive of a crawl is written; `None` if there is to be none.
-pub(super) fn rule(settings: &Settings) -> Option<ArchiveRule> {
+pub(super) fn rule(settings: &Settings, open_settings: &str) -> Option<ArchiveRule> {
     let archive = &settings.archive;
     let whole = match archive.format {
         ArchiveChoice::None => return None,
@@ -35,6 +35,7 @@ pub(super) fn rule(settings: &Settings) -> Option<ArchiveRule> {
         ("conformsTo", "https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/".to_owned()),
         ("robots", robots),
         ("http-header-user-agent", settings.fetch.user_agent.as_str().to_owned()),
+        ("settings", open_settings.to_owned()),
         ("description", HEADS.to_owned()),
     ];
     Some(ArchiveRule { whole, types: archive.types.clone(), file_bytes: archive.file_size, about })

@@ -60,9 +60,9 @@ pub(crate) trait Caller: Clone + Send + Sync + 'static {
         None
     }
 
-    /// What takes each visit, beside the URL table.
-    fn takers(&self, dir: &Path, settings: &Settings) -> Vec<VisitTaker> {
-        takers::of(dir, settings)
+    /// What takes each visit, beside the URL table; it gets the settings also as JSON that anybody may see.
+    fn takers(&self, dir: &Path, settings: &Settings, open_settings: &str) -> Vec<VisitTaker> {
+        takers::of(dir, settings, open_settings)
     }
 
     /// What reads how much of this machine is left for a crawl directory.

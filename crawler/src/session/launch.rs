@@ -107,12 +107,12 @@ impl<C: Caller> Session<C> {
         stop: StopSignal,
         progress: watch::Sender<Progress>,
     ) -> Launching<C> {
-        let PreparedRun { directory, resumed, starts, settings, texts, fetcher, .. } = run;
+        let PreparedRun { directory, resumed, starts, settings, open_settings, texts, fetcher, .. } = run;
         let writer = self.caller.writer();
         let is_over = self.round == Round::Between;
         let takers = self
             .caller
-            .takers(&self.dir, &settings)
+            .takers(&self.dir, &settings, &open_settings)
             .into_iter()
             .map(|VisitTaker { preparer, taker }| (preparer, taker));
         let (preparers, takers) = takers.unzip();

@@ -87,6 +87,8 @@ pub(super) struct PreparedRun<F> {
     /// The areas of starts that are not in its URL table.
     pub(super) starts: Vec<Box<str>>,
     pub(super) settings: Arc<Settings>,
+    /// These settings as JSON, as anybody may see them.
+    pub(super) open_settings: String,
     /// Whether the texts of pages are kept.
     pub(super) texts: bool,
     pub(super) fetcher: F,
@@ -127,7 +129,7 @@ impl<C: Caller> Session<C> {
         let log_ins = cookies.as_ref().map(KeptCookies::log_ins);
         let fetcher = LogIns::new(self.caller.fetcher(standard, &settings, stop)?, log_ins);
         engine::check(&settings, last.map(|last| last.admitted))?;
-        let json = resolved.effective.to_json();
+        let (json, open_settings) = (resolved.effective.to_json(), resolved.effective.to_open_json());
         let wanted = Wanted { settings: &settings, json: &json, changes: &changes, now: begun.now };
         match stored {
             None => self.create(&mut directory, &wanted)?,
@@ -147,9 +149,8 @@ impl<C: Caller> Session<C> {
         self.log_in(cookies.as_ref(), &directory)?;
         directory.write_settings_copy(&resolved.effective.to_toml())?;
         let (resumed, starts) = self.begin(&directory, &wanted)?;
-        let is_over = self.round == Round::Between;
         let adds = changes.iter().any(|change| ADDING_KEYS.contains(&change.key));
-        if !is_over && !adds && starts.is_empty() && is_complete(&resumed, settings.cache.sweep) {
+        if self.round != Round::Between && !adds && starts.is_empty() && is_complete(&resumed, settings.cache.sweep) {
             let dir = self.dir.display();
             self.caller.note(&format!("{dir}: nothing is left to fetch; this sequence is complete"));
             let end = if resumed.counters.stored == 0 { RunEnd::Failed } else { RunEnd::Drained };
@@ -159,7 +160,8 @@ impl<C: Caller> Session<C> {
             self.ask_for_contact(&settings)?;
         }
         let texts = self.keeps_texts(&settings, &directory)?;
-        Ok(Prepared::Run(Box::new(PreparedRun { directory, resumed, starts, settings, texts, fetcher, cookies })))
+        let run = PreparedRun { directory, resumed, starts, settings, open_settings, texts, fetcher, cookies };
+        Ok(Prepared::Run(Box::new(run)))
     }
 
     /// Where http and https are one page, a start without a scheme is asked for by http: to try it after https would be to ask for

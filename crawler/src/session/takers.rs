@@ -19,14 +19,14 @@ pub(crate) struct VisitTaker {
     pub(crate) taker: Box<dyn Taker>,
 }
 
-/// The takers of a crawl in this directory.
-pub(super) fn of(dir: &Path, settings: &Settings) -> Vec<VisitTaker> {
+/// The takers of a crawl in this directory, whose settings anybody may see as this JSON.
+pub(super) fn of(dir: &Path, settings: &Settings, open_settings: &str) -> Vec<VisitTaker> {
     let extract = &settings.extract;
     let fields = (!extract.fields.is_empty()).then(|| VisitTaker {
         preparer: Some(Arc::new(FieldReader::new(extract.fields.clone()))),
         taker: Box::new(FieldTaker::new(extract.items.clone())),
     });
-    let archive = archive::rule(settings).map(|rule| VisitTaker {
+    let archive = archive::rule(settings, open_settings).map(|rule| VisitTaker {
         preparer: Some(Arc::new(Archiver::new(settings))),
         taker: Box::new(ArchiveTaker::new(dir, rule)),
     });

@@ -59,11 +59,11 @@ pub trait ReadSide {
     /// [`ReadError`] when the records cannot be read.
     fn compared(&self, each: impl FnMut(ComparedPage)) -> Result<(), ReadError>;
 
-    /// The best pages for a query, so many at most; `None` where pages are not indexed.
+    /// The best pages for a query, so many at most, as they are or as they were at a time; `None` where pages are not indexed.
     ///
     /// # Errors
     /// [`ReadError`] when the records cannot be read.
-    fn search(&self, query: &Query, limit: usize) -> Result<Option<SearchResults>, ReadError>;
+    fn search(&self, query: &Query, limit: usize, at: Option<Moment>) -> Result<Option<SearchResults>, ReadError>;
 
     /// Shows every reported change that is asked for, in that order, to `each` until it answers `false`; with its texts,
     /// if these are asked for.

@@ -9,6 +9,8 @@ pub struct SearchResults {
     pub hits: Vec<SearchHit>,
     /// Visits that are not in the index yet.
     pub waiting: u64,
+    /// Pages of the time that is searched whose texts are not kept any more.
+    pub forgotten: u64,
 }
 
 /// A page that matches.

@@ -193,6 +193,7 @@ fn an_export_has_the_records_and_bodies_that_are_elsewhere() {
     let exported = files_in(&out);
     assert_valid(&exported);
     let text = texts(&exported);
+    assert!(text.contains("\r\nsettings: {\"archive.format\":\"warc\",\""), "{text}");
     let kinds = ["warcinfo", "response", "revisit", "request"];
     assert_eq!(kinds.map(|kind| text.matches(&format!("WARC/1.1\r\nWARC-Type: {kind}\r\n")).count()), [1, 4, 0, 4]);
     assert!(text.contains(&page("/same")) && text.contains("<p>asked") && !text.contains("Refers-To"), "{text}");

@@ -211,6 +211,46 @@ fn what_is_gone_stays_gone_and_what_is_refused_is_there() {
 }
 
 #[test]
+fn the_markdown_of_the_site_itself_is_taken() {
+    let markdown = "---\nlayout: x\n---\n# Own\n\nWritten *so*, see [the guide](other.html#a) and [x](javascript:alert(1)).\n\n\
+        | a | b |\n|---|---|\n| 1 | 2 |\n\n<script>alert(1)</script><b>raw</b>\n\n```rust\nfn main() {}\n```\n";
+    let server = serve(move |asked: &Asked| {
+        let offer = |own: &str| {
+            Reply::html(format!(
+                "<title>Page</title><link rel=alternate type='text/markdown' href={own}><main><h1>Own</h1><p>What the HTML says of it.</p></main>"
+            ))
+        };
+        match asked.target.as_str() {
+            "/" => Reply::links(["/docs/own.html", "/docs/other.html"]),
+            "/docs/own.html" => offer("own.md"),
+            "/docs/own.md" => {
+                Reply::Whole(200, vec!["content-type: text/markdown; charset=utf-8".to_owned()], markdown.into())
+            }
+            "/docs/other.html" => offer("none.md"),
+            _ => Reply::status(404),
+        }
+    });
+    let folder = Folder::new();
+    let (dir, out) = (folder.crawl(), folder.crawl().with_extension("out"));
+    Webloom::crawl(&dir, &server.url("/")).args(["--archive", "warc"]).run().expect(0);
+    export(&dir, &out, &[]).expect(0);
+    let written = files(&out);
+    let content = |name: &str| written[name].splitn(3, "---\n").nth(2).expect("front matter").to_owned();
+    let own = content("docs/own.html.md");
+    let expected =
+        ["# Own\n", "Written *so*, see [the guide](other.html.md#a) and x.", "| a | b |", "```rust\nfn main() {}\n```"];
+    for expected in expected {
+        assert!(own.contains(expected), "{expected} {own}");
+    }
+    assert!(
+        !own.contains("HTML says") && !own.contains("alert") && !own.contains('<') && !own.contains("layout"),
+        "{own}"
+    );
+    assert_eq!(own, content("docs/own.md.md"));
+    assert!(content("docs/other.html.md").contains("What the HTML says of it."));
+}
+
+#[test]
 fn a_line_a_page_and_nothing_that_harms() {
     let ((server, _), folder) = (site(), Folder::new());
     let (dir, start) = (folder.crawl(), server.url("/"));

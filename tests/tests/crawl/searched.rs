@@ -53,10 +53,15 @@ fn site() -> (Server, Arc<AtomicUsize>) {
 }
 
 fn search(dir: &Path, words: &[&str]) -> Value {
+    search_with(dir, &[], words)
+}
+
+fn search_with(dir: &Path, flags: &[&str], words: &[&str]) -> Value {
     let output = Command::new(webloom_tests::webloom::program())
         .arg("search")
         .arg(dir)
         .arg("--json")
+        .args(flags)
         .arg("--")
         .args(words)
         .output()
@@ -67,7 +72,10 @@ fn search(dir: &Path, words: &[&str]) -> Value {
 
 /// The paths of what is found, the best first.
 fn found(dir: &Path, words: &[&str]) -> Vec<String> {
-    let found = search(dir, words);
+    paths(&search(dir, words))
+}
+
+fn paths(found: &Value) -> Vec<String> {
     let hits = found["hits"].as_array().expect("a list");
     assert_eq!(found["total"], hits.len());
     let path = |hit: &Value| hit["url"].as_str().and_then(|url| url.splitn(4, '/').nth(3)).expect("a URL").to_owned();
@@ -127,6 +135,47 @@ fn pages_are_found_by_their_words_and_follow_the_site() {
         assert_eq!(found(&dir, words), *expected, "{words:?}");
     }
     assert_clean(&dir);
+}
+
+#[test]
+fn a_search_of_an_earlier_time_finds_what_was_there() {
+    let ((server, version), folder) = (site(), Folder::new());
+    let (dir, start) = (folder.crawl(), server.url("/"));
+    let before = jiff::Timestamp::now().to_string();
+    Webloom::crawl(&dir, &start).args(["--archive", "warc"]).run().expect(0);
+    let then = jiff::Timestamp::now().to_string();
+    let at = |time: &str, words: &[&str]| paths(&search_with(&dir, &["--at", time], words));
+    let words: [&[&str]; 7] = [
+        &["installation"],
+        &["ephemeral"],
+        &["enduring"],
+        &["HashMap"],
+        &["title:installation"],
+        &["程式"],
+        &["unpack", "the"],
+    ];
+    let first = words.map(|words| search(&dir, words));
+    version.store(1, Ordering::SeqCst);
+    Webloom::crawl(&dir, &start).args(["--again"]).run().expect(0);
+    assert_eq!(found(&dir, &["ephemeral"]), Vec::<String>::new());
+    for (words, first) in words.into_iter().zip(first) {
+        let now = search_with(&dir, &["--at", &then], words);
+        assert_eq!(paths(&now), paths(&first), "{words:?}");
+        let scores = |found: &Value| {
+            found["hits"]
+                .as_array()
+                .expect("a list")
+                .iter()
+                .map(|hit| hit["score"].as_f64())
+                .collect::<Option<Vec<_>>>()
+        };
+        // One page less is there, and another text: what words weigh is about what it was.
+        let pairs = scores(&now).into_iter().flatten().zip(scores(&first).into_iter().flatten());
+        assert!(pairs.into_iter().all(|(now, first)| (0.3..3.0).contains(&(now / first))), "{words:?}");
+    }
+    assert_eq!((at(&then, &["debian"]), at(&before, &["installation"])), (vec![], vec![]));
+    let later = jiff::Timestamp::now().to_string();
+    assert_eq!((at(&later, &["debian"]), at(&later, &["ephemeral"])), (vec!["install".to_owned()], vec![]));
 }
 
 #[test]

@@ -147,6 +147,43 @@ fn what_a_page_has_stays_in_its_frame() {
 }
 
 #[test]
+fn assistants_ask_over_http_and_pages_of_others_do_not() {
+    let served = Served::begin();
+    let ask = |headers: &str, message: &Value| {
+        let message = message.to_string();
+        let length = message.len();
+        let accepts = "accept: application/json, text/event-stream\r\ncontent-type: application/json\r\n";
+        let headers = format!("{accepts}content-length: {length}\r\n{headers}");
+        let host = if headers.contains("host:") { String::new() } else { format!("host: {}\r\n", served.address) };
+        let answer = send(served.address, &format!("POST /mcp HTTP/1.1\r\n{host}{headers}\r\n{message}"));
+        (answer.head, answer.text)
+    };
+    let call = |name: &str, arguments: Value| json!({ "jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": { "name": name, "arguments": arguments } });
+    let (head, text) = ask("", &call("search", json!({ "query": "first" })));
+    let answer: Value = serde_json::from_str(&text).expect("JSON");
+    assert!(head.starts_with("HTTP/1.1 200 "), "{head}");
+    assert_eq!(answer["result"]["structuredContent"]["hits"][0]["url"], served.site.url("/"));
+    let status = call("status", json!({}));
+    for (headers, refused) in [("origin: http://far.invalid\r\n", "403"), ("host: far.invalid\r\n", "401")] {
+        let (head, text) = ask(headers, &status);
+        assert!(head.starts_with(&format!("HTTP/1.1 {refused} ")) && !text.contains("drained"), "{head} {text}");
+    }
+    assert!(ask("", &call("search", json!({ "query": "a".repeat(100_000) }))).0.starts_with("HTTP/1.1 413 "));
+    assert!(served.get("/mcp").0.starts_with("http/1.1 405 "));
+}
+
+#[test]
+fn the_report_has_changes_and_broken_links() {
+    let served = Served::begin();
+    let (head, text) = served.get("/report");
+    assert!(head.starts_with("http/1.1 200 ") && text.contains("Crawl sequence 0"), "{head} {text}");
+    assert!(text.contains("Complete: ") && text.contains("<h2>Changes</h2><p>none</p>"), "{text}");
+    let broken = served.site.url("/q/x");
+    let row = format!("<td data-column=\"URL\">{broken}</td><td data-column=\"Why\">404, broken</td>");
+    assert!(text.contains(&row) && !text.contains("<script>"), "{text}");
+}
+
+#[test]
 fn assistants_have_tools() {
     let served = Served::begin();
     let mut program = Command::new(webloom_tests::webloom::program());

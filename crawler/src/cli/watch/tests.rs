@@ -212,8 +212,7 @@ fn plan(schedule: &str) -> Result<WatchPlan, CommandFailure> {
 }
 
 fn moment(text: &str) -> Moment {
-    let timestamp: jiff::Timestamp = text.parse().unwrap();
-    Moment::from_millis(u64::try_from(timestamp.as_millisecond()).unwrap())
+    text.parse::<jiff::Timestamp>().unwrap().into()
 }
 
 /// What came of a schedule.

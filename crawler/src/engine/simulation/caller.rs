@@ -71,7 +71,7 @@ impl Caller for Simulated {
         self.is_followed.then(|| follower::follow(&self.world))
     }
 
-    fn takers(&self, dir: &Path, _: &Settings) -> Vec<VisitTaker> {
+    fn takers(&self, dir: &Path, _: &Settings, _: &str) -> Vec<VisitTaker> {
         if self.copies { vec![copies::taker(dir)] } else { Vec::new() }
     }
 

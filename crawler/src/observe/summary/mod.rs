@@ -119,7 +119,7 @@ pub fn silent_hosts(summary: &StoredSummary, most: usize) -> String {
 pub fn lines(summary: &StoredSummary, shown: &SummaryView<'_>) -> SummaryText {
     let settings = summary.settings.as_deref().and_then(|text| Layers::new().stored(text).resolve().ok());
     let settings = settings.as_ref().map(|resolved| &resolved.settings);
-    let now = Moment::from_millis(u64::try_from(Timestamp::now().as_millisecond()).unwrap_or_default());
+    let now = Moment::from(Timestamp::now());
     let ending = Ending { summary, settings, ended: shown.ended, now };
     let mut text = format!("{}\n", ending.verdict());
     text += &changes(summary);

@@ -208,8 +208,8 @@ impl ReadSide for Records {
         self.list(|connection| compared::pages(connection, each))
     }
 
-    fn search(&self, query: &Query, limit: usize) -> Result<Option<SearchResults>, ReadError> {
-        self.ask(|connection| search::search(connection, query, limit))
+    fn search(&self, query: &Query, limit: usize, at: Option<Moment>) -> Result<Option<SearchResults>, ReadError> {
+        self.ask(|connection| search::search(connection, query, (limit, at)))
     }
 
     fn changes(&self, since: Since, with_texts: bool, each: impl FnMut(ChangeLine) -> bool) -> Result<(), ReadError> {

@@ -2,11 +2,16 @@
 
 use rusqlite::{Connection, Result, Row, params};
 
-use super::{super::current_copy::current_copy, indexed_to};
+use super::{
+    super::current_copy::current_copy,
+    expression::{expression, in_titles},
+    indexed_to, past,
+};
 use crate::{
-    search::{Matched, Query, QueryField, Term, definitions, snippet},
+    search::{Matched, Query, definitions, snippet},
     store::{SearchHit, SearchResults, text_of},
     text::Text,
+    time::Moment,
 };
 
 /// Pages that are put in order by more than their words.
@@ -24,6 +29,7 @@ const MATCHING: &str = "
     SELECT id, relevance FROM (
         SELECT rowid AS id, -bm25(page_words, 10.0, 8.0, 4.0, 1.0) AS relevance FROM page_words WHERE page_words MATCH ?1 LIMIT ?3)
     ORDER BY relevance DESC, id LIMIT ?2";
+const TOTAL: &str = "SELECT count(*) FROM page_words WHERE page_words MATCH ?";
 
 const PAGE: &str = concat!(
     "SELECT url.url, copy.title, copy.sequence, copy.text, indexed_page.links FROM url JOIN visit AS last ON last.id = url.visit
@@ -42,28 +48,49 @@ struct Page {
     links: u64,
 }
 
-/// The best pages, so many at most; `None` where there is no index.
+/// The index, and what is asked of it.
+struct Asked<'a> {
+    connection: &'a Connection,
+    matching: &'static str,
+    total: &'static str,
+    page: &'static str,
+}
+
+/// The best pages, so many at most, as they are or as they were at a time; `None` where there is no index.
 pub(in crate::store::sqlite) fn search(
     connection: &Connection,
     query: &Query,
-    limit: usize,
+    (limit, at): (usize, Option<Moment>),
 ) -> Result<Option<SearchResults>> {
     let Some(indexed_to) = indexed_to(connection)? else { return Ok(None) };
-    let waiting = connection.query_row("SELECT count(*) FROM visit WHERE id > ?", [indexed_to], |row| row.get(0))?;
+    let waiting = "SELECT count(*) FROM visit WHERE id > ? AND fetched_at <= ?";
+    let until = at.map_or(i64::MAX, |at| i64::try_from(at.millis()).unwrap_or(i64::MAX));
+    let waiting =
+        if at.is_some() { 0 } else { connection.query_row(waiting, [indexed_to, until], |row| row.get(0))? };
     if query.terms().is_empty() {
         return Ok(Some(SearchResults { waiting, ..SearchResults::default() }));
     }
-    let matching = expression(query);
-    let total = "SELECT count(*) FROM page_words WHERE page_words MATCH ?";
-    let total = connection.query_row(total, [&matching], |row| row.get(0))?;
-    let mut found = matches(connection, &matching, limit.max(LOOKED_AT))?;
+    let asked = match at {
+        None => Asked { connection, matching: MATCHING, total: TOTAL, page: PAGE },
+        Some(_) => Asked { connection, matching: past::MATCHING, total: past::TOTAL, page: past::PAGE },
+    };
+    let past = at.map(|at| past::read(connection, at, indexed_to)).transpose()?;
+    let matching = expression(query.terms());
+    let mut total = connection.query_row(asked.total, [&matching], |row| row.get(0))?;
+    let mut found = asked.matches(&matching, limit.max(LOOKED_AT))?;
     if total > WEIGHED {
-        let titled = matches(connection, &in_titles(&matching), limit.max(LOOKED_AT))?;
+        let titled = asked.matches(&in_titles(&matching), limit.max(LOOKED_AT))?;
         found.retain(|(url, _)| titled.iter().all(|(other, _)| other != url));
         found.extend(titled);
-        found.sort_by(|(one, relevance), (other, more)| more.total_cmp(relevance).then(one.cmp(other)));
     }
-    let pages = pages(connection, found)?;
+    if past.is_some() {
+        let others = past::matches(connection, &matching, query.terms())?;
+        total += others.len() as u64;
+        found.extend(others);
+    }
+    found.sort_by(|(one, relevance), (other, more)| more.total_cmp(relevance).then(one.cmp(other)));
+    found.truncate(2 * limit.max(LOOKED_AT));
+    let pages = asked.pages(found)?;
     let best = pages.first().map_or(0.0, |page| page.relevance);
     let mut scored = Vec::new();
     for (place, page) in pages.into_iter().enumerate() {
@@ -82,83 +109,34 @@ pub(in crate::store::sqlite) fn search(
         Ok(SearchHit { url: page.url, title: page.title, score, snippet, sequence: page.sequence })
     };
     let hits = scored.into_iter().map(hit).collect::<Result<_>>()?;
-    Ok(Some(SearchResults { total, hits, waiting }))
+    Ok(Some(SearchResults { total, hits, waiting, forgotten: past.unwrap_or(0) }))
 }
 
-/// The rows that fit best, with how well they do.
-fn matches(connection: &Connection, matching: &str, most: usize) -> Result<Vec<(i64, f64)>> {
-    let mut select = connection.prepare_cached(MATCHING)?;
-    let found = select.query_map(params![matching, most, WEIGHED], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    found.collect()
-}
-
-fn pages(connection: &Connection, found: Vec<(i64, f64)>) -> Result<Vec<Page>> {
-    let mut select = connection.prepare_cached(PAGE)?;
-    let mut pages = Vec::new();
-    for (url, relevance) in found {
-        let page = |row: &Row<'_>| {
-            let [url, title] = [row.get(0)?, row.get::<_, Option<String>>(1)?.unwrap_or_default()];
-            let title = Some(title).filter(|title| !title.is_empty());
-            Ok(Page { relevance, url, title, sequence: row.get(2)?, text: row.get(3)?, links: row.get(4)? })
-        };
-        pages.extend(select.query_map([url], page)?.next().transpose()?);
+impl Asked<'_> {
+    /// The rows that fit best, with how well they do.
+    fn matches(&self, matching: &str, most: usize) -> Result<Vec<(i64, f64)>> {
+        let mut select = self.connection.prepare_cached(self.matching)?;
+        let found = select.query_map(params![matching, most, WEIGHED], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        found.collect()
     }
-    Ok(pages)
+
+    fn pages(&self, found: Vec<(i64, f64)>) -> Result<Vec<Page>> {
+        let mut select = self.connection.prepare_cached(self.page)?;
+        let mut pages = Vec::new();
+        for (url, relevance) in found {
+            let page = |row: &Row<'_>| {
+                let [url, title] = [row.get(0)?, row.get::<_, Option<String>>(1)?.unwrap_or_default()];
+                let title = Some(title).filter(|title| !title.is_empty());
+                Ok(Page { relevance, url, title, sequence: row.get(2)?, text: row.get(3)?, links: row.get(4)? })
+            };
+            pages.extend(select.query_map([url], page)?.next().transpose()?);
+        }
+        Ok(pages)
+    }
 }
 
 fn text(connection: &Connection, text: Option<i64>) -> Result<Option<Text>> {
     let mut select = connection.prepare_cached("SELECT body FROM text WHERE id = ?")?;
     let body = select.query_map([text], |row| row.get::<_, Vec<u8>>(0))?.next().transpose()?;
     Ok(body.and_then(|body| text_of(&body)))
-}
-
-/// A query as FTS5 reads it. What users typed is in strings alone.
-fn expression(query: &Query) -> String {
-    let term = |term: &Term| {
-        let field = match term.field {
-            None => "",
-            Some(QueryField::Title) => "{title heading} : ",
-            Some(QueryField::Url) => "address : ",
-        };
-        format!("{field}\"{}\"{}", term.words().replace('"', "\"\""), if term.goes_on() { " *" } else { "" })
-    };
-    query.terms().iter().map(term).collect::<Vec<_>>().join(" AND ")
-}
-
-/// The same in titles and first headings.
-fn in_titles(matching: &str) -> String {
-    format!("{{title heading}} : ({matching})")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn no_text_is_an_error_of_the_index() {
-        let connection = Connection::open_in_memory().unwrap();
-        connection.execute_batch(super::super::TABLE).unwrap();
-        for text in [
-            "a\"b",
-            "\"",
-            "NOT x",
-            "a AND",
-            "x* y",
-            "title:a*",
-            "{a}:b",
-            "^a",
-            "a + b",
-            "語 程式",
-            "\u{0}a",
-            "-a",
-            "'; DROP",
-        ] {
-            let query = Query::parse(text);
-            let matching = expression(&query);
-            for matching in [in_titles(&matching), matching].iter().filter(|_| !query.terms().is_empty()) {
-                let count = "SELECT count(*) FROM page_words WHERE page_words MATCH ?";
-                assert_eq!(connection.query_row(count, [matching], |row| row.get(0)), Ok(0), "{text}");
-            }
-        }
-    }
 }

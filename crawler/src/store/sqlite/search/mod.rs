@@ -8,7 +8,9 @@
 //! Does not know: what users ask for, and how answers are ordered.
 
 mod ask;
+mod expression;
 mod importance;
+mod past;
 mod update;
 
 use rusqlite::{Connection, Result};

@@ -83,16 +83,16 @@ fn index_some(connection: &mut Connection) -> std::result::Result<bool, Fault> {
 }
 
 /// What is indexed of a page.
-struct Words {
-    title: String,
-    heading: String,
-    address: String,
-    body: String,
+pub(super) struct IndexedWords {
+    pub(super) title: String,
+    pub(super) heading: String,
+    pub(super) address: String,
+    pub(super) body: String,
     similarity: Option<i64>,
 }
 
-impl Words {
-    fn read(url: &str, title: &str, heading: &str, body: &[u8]) -> Option<Self> {
+impl IndexedWords {
+    pub(super) fn read(url: &str, title: &str, heading: &str, body: &[u8]) -> Option<Self> {
         let path = url.split_once("://").map_or(url, |(_, rest)| rest);
         let address = percent_decode_str(path).decode_utf8_lossy();
         let text = text_of(body)?;
@@ -116,10 +116,10 @@ fn index_page(transaction: &Transaction<'_>, url: i64) -> Result<()> {
     let read = |row: &rusqlite::Row<'_>| {
         let [address, title, heading] =
             [row.get_ref(0)?.as_str()?, row.get_ref(1)?.as_str()?, row.get_ref(2)?.as_str()?];
-        Ok(Words::read(address, title, heading, row.get_ref(3)?.as_blob()?))
+        Ok(IndexedWords::read(address, title, heading, row.get_ref(3)?.as_blob()?))
     };
     let page = select.query_row([url], read).optional()?.flatten();
-    let hash = page.as_ref().map(Words::hash);
+    let hash = page.as_ref().map(IndexedWords::hash);
     let mut known = transaction.prepare_cached("SELECT words FROM indexed_page WHERE url = ?")?;
     let known: Option<i64> = known.query_row([url], |row| row.get(0)).optional()?;
     if known == hash {
@@ -131,7 +131,7 @@ fn index_page(transaction: &Transaction<'_>, url: i64) -> Result<()> {
     }
     let Some((page, hash)) = page.zip(hash) else { return Ok(()) };
     let insert = "INSERT INTO page_words (rowid, title, heading, address, body) VALUES (?, ?, ?, ?, ?)";
-    let Words { title, heading, address, body, similarity } = page;
+    let IndexedWords { title, heading, address, body, similarity } = page;
     transaction.prepare_cached(insert)?.execute(params![url, title, heading, address, body])?;
     let row = "INSERT INTO indexed_page (url, words, links, importance, similarity) VALUES (?, ?, 0, 0, ?)";
     transaction.prepare_cached(row)?.execute(params![url, hash, similarity]).map(|_| ())
