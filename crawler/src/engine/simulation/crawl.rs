@@ -21,13 +21,15 @@ use super::{
     web::{Excluded, Given, Host, Web},
     world::World,
 };
+use regex::Regex;
+
 use crate::{
     config::Settings,
     engine::{RunEnd, SharedGate},
     politeness::GateLimits,
     session::{CommandFailure, Round, Session, Start},
     store::{
-        RetryFilter, Revisit,
+        RetryFilter, Revisit, StoreError,
         sqlite::{CrawlDirectory, Records},
     },
     url::WebUrl,
@@ -102,6 +104,8 @@ pub(super) struct SimulatedCrawl {
     narrows: Option<(u64, Excluded)>,
     /// What it leaves out by now.
     pub(super) excluded: Excluded,
+    /// The run before which some URLs are removed for good, and whether they were.
+    pub(super) removes: Option<u64>,
     /// The run in which the last starts are added, and when that began, if it has.
     adds: Option<u64>,
     pub(super) added: Option<u64>,
@@ -140,6 +144,7 @@ impl SimulatedCrawl {
             between: None,
             suspended: None,
             narrows: None,
+            removes: None,
             excluded: Excluded::Nothing,
             adds: None,
             added: None,
@@ -179,6 +184,9 @@ impl SimulatedCrawl {
         self.copies = self.separate(1).percent(30);
         self.world.lock().unwrap().follower = self.separate(2).percent(30).then(Follower::default);
         self.with_a_scarce_machine();
+        let mut removes = self.separate(6);
+        let may_remove = self.narrows.is_none() && !self.copies && self.world.lock().unwrap().follower.is_none();
+        self.removes = (may_remove && removes.percent(25)).then(|| 2 + removes.below(3));
         let mut separate = self.separate(0);
         let between = separate.percent(30).then(|| between(&mut separate));
         let length = separate.pick(&[30 * SECOND, 2 * MINUTE, 10 * MINUTE]);
@@ -278,13 +286,35 @@ impl SimulatedCrawl {
     fn has_more_to_say(&mut self) -> bool {
         let adds = self.adds.as_mut().filter(|_| self.added.is_none());
         let narrows = self.narrows.as_mut().filter(|_| self.excluded == Excluded::Nothing).map(|(run, _)| run);
-        let later = adds.into_iter().chain(narrows).map(|run| *run = self.runs + 1).count();
+        let removes = self.removes.as_mut().filter(|_| self.excluded == Excluded::Nothing);
+        let later = adds.into_iter().chain(narrows).chain(removes).map(|run| *run = self.runs + 1).count();
         later > 0
     }
 
     /// What the scope of a run leaves out.
     pub(super) fn left_out_in(&self, run: u64) -> Excluded {
-        self.narrows.filter(|(from, _)| *from <= run).map_or(Excluded::Nothing, |(_, excluded)| excluded)
+        let removed = self.removes.filter(|from| *from <= run).map_or(Excluded::Nothing, |_| self.excluded);
+        self.narrows.filter(|(from, _)| *from <= run).map_or(removed, |(_, excluded)| excluded)
+    }
+
+    /// Removes some URLs for good, as a user may between two runs.
+    fn remove_some(&mut self) {
+        let is_now = self.removes.is_some_and(|run| run <= self.runs) && self.excluded == Excluded::Nothing;
+        if !is_now || !CrawlDirectory::exists(self.folder.path()) {
+            return;
+        }
+        let (before, some) = (self.all_rows(), Regex::new("^https?://[^o/][^/]*/(.*/)?[24]\\d*$").unwrap());
+        match CrawlDirectory::open(self.folder.path()).unwrap().remove_urls(&some) {
+            Ok(_) => {}
+            Err(StoreError::IsStart { .. }) => return self.removes = None,
+            Err(error) => panic!("{error}"),
+        }
+        let after = self.all_rows();
+        let removed: BTreeSet<_> = before.difference(&after).cloned().collect();
+        tracing::info!(?removed, "removed");
+        self.known.retain(|url| !removed.contains(url));
+        self.excluded = Excluded::Removed(Box::leak(Box::new(removed)));
+        self.removes = Some(self.runs);
     }
 
     /// Random numbers apart from those of the crawl.
@@ -397,6 +427,7 @@ impl SimulatedCrawl {
             suspend: self.suspended.take().map(|(pause, length)| (self.now + pause, length)),
             between: self.between.as_ref().map(|(length, _)| *length),
         };
+        self.remove_some();
         self.begin_world();
         // Those of the host asked last alone.
         let usual = rules::MOST.replace(if self.random.percent(20) { 1 } else { 16 << 20 });

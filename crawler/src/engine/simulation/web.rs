@@ -355,20 +355,30 @@ pub(super) enum Excluded {
     Nothing,
     /// Pages whose number begins with a 3.
     Threes,
+    /// What was removed for good. The settings know nothing of it.
+    Removed(&'static BTreeSet<String>),
 }
 
 impl Excluded {
     /// The settings that say so.
     pub(super) fn settings(self) -> &'static str {
         match self {
-            Self::Nothing => "",
+            Self::Nothing | Self::Removed(_) => "",
             Self::Threes => "[scope]\nexclude = ['/3\\d*$']\n",
         }
     }
 
+    pub(super) fn is_removed(self) -> bool {
+        matches!(self, Self::Removed(_))
+    }
+
     pub(super) fn holds(self, url: &str) -> bool {
         let last = url.rsplit('/').next().unwrap_or_default();
-        self == Self::Threes && last.starts_with('3') && last.bytes().all(|byte| byte.is_ascii_digit())
+        match self {
+            Self::Nothing => false,
+            Self::Threes => last.starts_with('3') && last.bytes().all(|byte| byte.is_ascii_digit()),
+            Self::Removed(urls) => urls.contains(url),
+        }
     }
 }
 

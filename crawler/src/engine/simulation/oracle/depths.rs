@@ -41,8 +41,8 @@ pub(super) fn judge(crawl: &SimulatedCrawl, connection: &Connection) -> Result<(
     // Links to what was left out later were refused from then on.
     for (url, row) in rows.iter().filter(|(url, _)| !crawl.excluded.holds(url)) {
         let (Some(least), Some(far)) = (least.get(url.as_str()), most_links.get(url.as_str())) else { continue };
-        // What was known before may have been nearer then.
-        let was_nearer = row.depth < *least && !crawl.known.is_empty();
+        // What was known before may have been nearer then, and what was found through a page that was removed.
+        let was_nearer = row.depth < *least && (!crawl.known.is_empty() || crawl.excluded.is_removed());
         if !(*least..=*far).contains(&row.depth) && !was_nearer {
             return Err(format!("{url} is {least} to {far} links from a start, and is said to be {}", row.depth));
         }

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, net::IpAddr};
 use super::super::{
     crawl::{Request, SimulatedCrawl, What},
     faults::{MINUTE, Outage, SECOND},
-    web::{Permission, SimulatedRobots, is_outside},
+    web::{Excluded, Permission, SimulatedRobots, is_outside},
     world::machine,
 };
 use crate::{config::ShareChoice, engine::RunEnd, purpose::Purpose, url::WebUrl};
@@ -18,6 +18,7 @@ const MOST_AT_FIRST: usize = 12;
 
 /// Judges the requests of the last sequence.
 pub(super) fn judge(crawl: &SimulatedCrawl) -> Result<(), String> {
+    removed(crawl)?;
     rate(crawl)?;
     scarcity(crawl)?;
     machines(crawl)?;
@@ -42,6 +43,13 @@ pub(super) fn judge(crawl: &SimulatedCrawl) -> Result<(), String> {
         urls.values().try_for_each(|requests| once(crawl, requests))?;
     }
     Ok(())
+}
+
+/// What was removed is not asked for again.
+fn removed(crawl: &SimulatedCrawl) -> Result<(), String> {
+    let (Excluded::Removed(urls), Some(from)) = (crawl.excluded, crawl.removes) else { return Ok(()) };
+    let asked = crawl.requests.iter().find(|request| request.run >= from && urls.contains(&request.url));
+    asked.map_or(Ok(()), |request| Err(format!("{} was removed, and asked for as {:?}", request.url, request.purpose)))
 }
 
 /// No more requests in any second than there may be.

@@ -53,6 +53,9 @@ pub(super) fn judge(crawl: &SimulatedCrawl) -> Result<(), String> {
         !broken.contains(url) && !url.starts_with("http://elsewhere.test/") && !crawl.web.may_be_an_old_sitemap(url)
     };
     for (url, row) in found.iter().filter(|(url, _)| is_of_web(url)) {
+        if crawl.excluded.is_removed() && crawl.excluded.holds(url) {
+            return Err(format!("{url} was removed, and has a row"));
+        }
         if !reach.may.contains(url) {
             return Err(format!("nobody links to {url}: {row:?}"));
         }

@@ -112,14 +112,14 @@ fn empty_log(connection: &Connection) -> rusqlite::Result<bool> {
     }
 }
 
-/// How many URLs each sequence has, and how many pages it stored.
-fn sums(connection: &Connection) -> rusqlite::Result<HashMap<u32, [u64; 2]>> {
+/// How many URLs each sequence has, how many pages it stored, and how often it stored one again.
+fn sums(connection: &Connection) -> rusqlite::Result<HashMap<u32, [u64; 3]>> {
     let mut select = connection.prepare("SELECT n FROM sequence")?;
     let sequences: Vec<u32> = select.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
     let sum = |sequence| {
-        let stored = "SELECT count(*) FROM visit WHERE outcome = 'stored' AND sequence = ?";
-        let stored = connection.query_row(stored, [sequence], |row| row.get(0))?;
-        Ok((sequence, [super::resume::counts(connection, sequence)?.admitted, stored]))
+        let stored = "SELECT count(DISTINCT url), count(*) - count(DISTINCT url) FROM visit WHERE outcome = 'stored' AND sequence = ?";
+        let [stored, again] = connection.query_row(stored, [sequence], |row| Ok([row.get(0)?, row.get(1)?]))?;
+        Ok((sequence, [super::resume::counts(connection, sequence)?.admitted, stored, again]))
     };
     sequences.into_iter().map(sum).collect()
 }
@@ -127,18 +127,18 @@ fn sums(connection: &Connection) -> rusqlite::Result<HashMap<u32, [u64; 2]>> {
 /// Counts what went of each sequence no more.
 fn count_less(
     connection: &Connection,
-    before: &HashMap<u32, [u64; 2]>,
-    after: &HashMap<u32, [u64; 2]>,
+    before: &HashMap<u32, [u64; 3]>,
+    after: &HashMap<u32, [u64; 3]>,
 ) -> Result<(), Fault> {
-    for (sequence, [urls, stored]) in before {
+    for (sequence, before) in before {
         let left = after.get(sequence).copied().unwrap_or_default();
-        let (urls, stored) = (urls.saturating_sub(left[0]), stored.saturating_sub(left[1]));
+        let [urls, stored, again] = [0, 1, 2].map(|sum| before[sum].saturating_sub(left[sum]));
         let update = "UPDATE sequence SET counters = json_set(counters,
                 '$.candidates', max(0, counters ->> '$.candidates' - ?2),
                 '$.stored', max(0, counters ->> '$.stored' - ?3),
-                '$.stored_again', max(0, counters ->> '$.stored_again' - max(0, ?3 - (counters ->> '$.stored'))))
+                '$.stored_again', max(0, counters ->> '$.stored_again' - ?4))
              WHERE n = ?1";
-        connection.execute(update, params![sequence, urls, stored])?;
+        connection.execute(update, params![sequence, urls, stored, again])?;
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use rusqlite::{Connection, Result};
 use crate::{store::sqlite::resume, url::WebUrl};
 
 /// What goes with the URLs in `temp.removed`.
-const DELETED: [&str; 19] = [
+const DELETED: [&str; 20] = [
     "UPDATE page_state SET moved_from = NULL WHERE moved_from IN temp.removed",
     "UPDATE page_state SET moved_to = NULL WHERE moved_to IN temp.removed",
     "UPDATE change SET change = 'gone', target = NULL WHERE change = 'moved' AND target IN temp.removed_name",
@@ -13,7 +13,8 @@ const DELETED: [&str; 19] = [
     "UPDATE visit SET redirect = 'http://removed.invalid/' WHERE redirect IN temp.removed_name",
     "UPDATE host SET known_good = NULL WHERE known_good IN temp.removed_name",
     "DELETE FROM change WHERE url IN temp.removed",
-    "DELETE FROM lost WHERE admitted IN temp.removed OR via IN temp.removed
+    "UPDATE lost SET via = NULL WHERE via IN temp.removed",
+    "DELETE FROM lost WHERE admitted IN temp.removed
          OR substr(fingerprint, 1, 8) IN (SELECT substr(fingerprint, 1, 8) FROM url WHERE id IN temp.removed)",
     "DELETE FROM page_state WHERE url IN temp.removed",
     "DELETE FROM past WHERE url IN temp.removed",
@@ -29,13 +30,14 @@ const DELETED: [&str; 19] = [
 ];
 
 /// What follows from rows that went. Numbers are given again, so nothing may be known of what comes behind the last one.
-const AFTER: [&str; 7] = [
+const AFTER: [&str; 8] = [
     "UPDATE crawl SET looked_at = min(looked_at, last), pruned_to = min(pruned_to, last), learnt = min(learnt, last),
          forgotten_to = min(forgotten_to, last), indexed_to = min(indexed_to, last), classed_by = NULL
      FROM (SELECT coalesce(max(id), 0) AS last FROM visit)",
     "UPDATE items_file SET visit = min(visit, (SELECT coalesce(max(id), 0) FROM visit))",
     "UPDATE sequence SET audit_lost = min(audit_lost, (SELECT coalesce(max(id), 0) FROM lost)),
          audit_urls = min(audit_urls, (SELECT coalesce(max(ticket), 0) FROM url))",
+    "UPDATE refetch SET up_to = min(up_to, (SELECT coalesce(max(id), 0) FROM lost))",
     "UPDATE revisit_class SET pages = (SELECT count(*) FROM revisit WHERE revisit.class = revisit_class.class)",
     "DELETE FROM revisit_class WHERE pages = 0",
     "DELETE FROM revisit_section",
