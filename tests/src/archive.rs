@@ -22,7 +22,8 @@ pub fn files(dir: &Path) -> Vec<PathBuf> {
 pub fn files_in(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).expect("there is a folder");
     let paths = entries.map(|entry| entry.expect("it can be listed").path());
-    let mut files: Vec<_> = paths.filter(|path| path.extension().is_some_and(|end| end == "gz")).collect();
+    let mut files: Vec<_> =
+        paths.filter(|path| path.extension().is_some_and(|end| end == "gz" || end == "zst")).collect();
     files.sort();
     files
 }

@@ -97,7 +97,7 @@ pub(super) fn run(args: &ExportArgs) -> Result<ExitCode, CommandFailure> {
         ExportError::Write { path, source } => {
             CommandFailure::Usage(format!("cannot write {}: {source}; give another place with -o", path.display()))
         }
-        error @ ExportError::Foreign { .. } => CommandFailure::Usage(error.to_string()),
+        error @ (ExportError::Foreign { .. } | ExportError::Compression) => CommandFailure::Usage(error.to_string()),
     })?;
     let [one, more] = if args.format.has_all_answers() { ["answer", "answers"] } else { ["page", "pages"] };
     let pages = counted(exported.pages, one, more);

@@ -413,6 +413,8 @@ pub struct RawArchive {
     pub types: Option<RawValue>,
     /// Bytes after which a file is full.
     pub file_size: Option<RawValue>,
+    /// `gzip` or `zstd`.
+    pub compression: Option<RawValue>,
     /// `off` or `keep`.
     pub assets: Option<RawValue>,
 }

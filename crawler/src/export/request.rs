@@ -112,6 +112,11 @@ pub(crate) enum ExportError {
         /// The system's reason.
         source: io::Error,
     },
+    /// No player reads it.
+    #[error(
+        "some of the archive is compressed with zstd, which no player of WACZ files reads: export it as warc, or archive it with gzip"
+    )]
+    Compression,
     /// The folder has something else.
     #[error("{} is not empty, and no export of this crawl in this form is in it: give a new folder with -o", path.display())]
     Foreign {

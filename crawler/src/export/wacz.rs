@@ -21,6 +21,7 @@ use super::{
 };
 use crate::{
     observe::{escape, figures},
+    session::directory::RecordCompression,
     time::Moment,
 };
 
@@ -51,6 +52,10 @@ struct Package<'a> {
 
 /// Writes it.
 pub(super) fn write(export: &Export<'_>) -> Result<Exported, ExportError> {
+    let files = export.records.archive_files()?;
+    if files.iter().any(|name| RecordCompression::of_name(name) != Some(RecordCompression::Gzip)) {
+        return Err(ExportError::Compression);
+    }
     place::whole_file(export, |new| write_new(export, new))
 }
 

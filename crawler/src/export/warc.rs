@@ -11,7 +11,7 @@ use super::{
     request::{Export, ExportError, Exported, unwritable},
 };
 use crate::{
-    session::directory::{ArchiveCopies, ArchivedVisit, ChangedSince},
+    session::directory::{ArchiveCopies, ArchivedVisit, ChangedSince, RecordCompression},
     time::Moment,
 };
 
@@ -69,7 +69,7 @@ fn forget_others(folder: &Path, copies: &ArchiveCopies) -> Result<(), ExportErro
 fn warc_files(folder: &Path) -> io::Result<Vec<String>> {
     let names = fs::read_dir(folder)?.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()));
     let names = names.collect::<io::Result<Vec<_>>>()?;
-    Ok(names.into_iter().filter(|name| name.ends_with(".warc.gz")).collect())
+    Ok(names.into_iter().filter(|name| RecordCompression::of_name(name).is_some()).collect())
 }
 
 /// What the names of all files of a crawl begin with.

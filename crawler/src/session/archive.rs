@@ -1,8 +1,8 @@
 //! [`Archiver`]: makes answers ready for the archive before their visits are written.
 
-use super::directory::{ArchiveRule, ArchivedAnswer};
+use super::directory::{ArchiveRule, ArchivedAnswer, RecordCompression};
 use crate::{
-    config::{ArchiveChoice, Settings},
+    config::{ArchiveChoice, CompressionChoice, Settings},
     engine::Preparer,
     fetch::{FetchResponse, Keep},
     media_type,
@@ -17,6 +17,7 @@ const HEADS: &str = "Names of headers are in lower case, and headers of one name
 /// Reads answers for the archive.
 pub(super) struct Archiver {
     types: Vec<String>,
+    compression: RecordCompression,
 }
 
 /// How the archive of a crawl is written; `None` if there is to be none.
@@ -38,12 +39,20 @@ pub(super) fn rule(settings: &Settings, open_settings: &str) -> Option<ArchiveRu
         ("settings", open_settings.to_owned()),
         ("description", HEADS.to_owned()),
     ];
-    Some(ArchiveRule { whole, types: archive.types.clone(), file_bytes: archive.file_size, about })
+    let compression = compression(settings);
+    Some(ArchiveRule { whole, types: archive.types.clone(), file_bytes: archive.file_size, compression, about })
+}
+
+fn compression(settings: &Settings) -> RecordCompression {
+    match settings.archive.compression {
+        CompressionChoice::Gzip => RecordCompression::Gzip,
+        CompressionChoice::Zstd => RecordCompression::Zstd,
+    }
 }
 
 impl Archiver {
     pub(super) fn new(settings: &Settings) -> Self {
-        Self { types: settings.archive.types.clone() }
+        Self { types: settings.archive.types.clone(), compression: compression(settings) }
     }
 }
 
@@ -58,7 +67,7 @@ impl Preparer for Archiver {
         if is_page && !self.types.is_empty() && !media_type::is_among(&self.types, &essence()) {
             return None;
         }
-        let archived = ArchivedAnswer::of(answer)?;
+        let archived = ArchivedAnswer::of(answer, self.compression)?;
         let bytes = archived.bytes();
         Some(KeptPart::new(archived, bytes))
     }

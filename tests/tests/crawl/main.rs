@@ -10,6 +10,7 @@ mod caches;
 mod changes;
 mod clocks;
 mod compared;
+mod compressed;
 mod demo;
 mod deployed;
 mod depths;

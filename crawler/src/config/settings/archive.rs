@@ -30,6 +30,16 @@ words! {
     }
 }
 
+words! {
+    /// How archived records are compressed.
+    CompressionChoice {
+        /// As all readers of archives know it.
+        Gzip = "gzip",
+        /// Faster and smaller.
+        Zstd = "zstd",
+    }
+}
+
 /// What is archived.
 #[derive(Debug, Clone)]
 pub struct ArchiveSettings {
@@ -39,6 +49,8 @@ pub struct ArchiveSettings {
     pub types: Vec<String>,
     /// Bytes after which a file is full.
     pub file_size: u64,
+    /// How records are compressed.
+    pub compression: CompressionChoice,
     /// Whether what pages show and load is.
     pub assets: AssetsChoice,
 }
@@ -54,6 +66,7 @@ impl ArchiveSettings {
             format: reader.read("archive.format", &OneOf(PhantomData)),
             types: reader.read("archive.types", &TYPES),
             file_size: reader.read("archive.file_size", &Size(1 << 20..=1 << 40)),
+            compression: reader.read("archive.compression", &OneOf(PhantomData)),
             assets: reader.read("archive.assets", &OneOf(PhantomData)),
         }
     }

@@ -22,7 +22,7 @@ mod search;
 mod section;
 mod sources;
 
-pub use archive::{ArchiveChoice, ArchiveSettings, AssetsChoice};
+pub use archive::{ArchiveChoice, ArchiveSettings, AssetsChoice, CompressionChoice};
 pub use budget::BudgetSettings;
 pub use cache::{AuditRescue, CacheSettings, HashSeed, SweepChoice};
 pub use change::{ChangeSettings, TextChoice};

@@ -60,7 +60,7 @@ mod writer;
 
 pub use archive::{
     ArchiveCopies, ArchiveMoment, ArchiveRule, ArchiveTaker, ArchivedAnswer, ArchivedBodies, ArchivedCopy,
-    ArchivedVisit, ChangedSince, CurrentPage,
+    ArchivedVisit, ChangedSince, CurrentPage, RecordCompression,
 };
 pub use beginning::Beginning;
 pub use check::invariants;

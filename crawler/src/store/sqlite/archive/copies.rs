@@ -14,7 +14,7 @@ use std::{
 use rusqlite::{Connection, Row, params};
 
 use super::{
-    FIELDS, FOLDER, RESPONSE, failed, is_kept, private,
+    FIELDS, FOLDER, RESPONSE, RecordCompression, failed, is_kept, private,
     read::{RecordPlace, block_of, header_of},
     record::{Block, RecordHeader},
     unwritable,
@@ -193,6 +193,10 @@ fn raw(file: &mut File, start: u64, length: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
+fn form_of(name: &str) -> RecordCompression {
+    RecordCompression::of_name(name).unwrap_or(RecordCompression::Gzip)
+}
+
 /// What a file says of itself, with the name of the copy.
 fn named(info: Vec<u8>, (file, name): (&mut File, &str), out: &Path) -> io::Result<Vec<u8>> {
     let new = out.file_name().unwrap_or_default().to_string_lossy();
@@ -205,7 +209,7 @@ fn named(info: Vec<u8>, (file, name): (&mut File, &str), out: &Path) -> io::Resu
         |line: &&str| !LEFT_OUT.iter().any(|name| line.starts_with(name)) && !line.starts_with("WARC-Filename");
     let fields = header.lines().skip(1).filter(is_kept).filter_map(|line| line.split_once(": "));
     let record = fields.fold(RecordHeader::of_kind("warcinfo"), |header, (name, value)| header.with(name, value));
-    Ok(record.with("WARC-Filename", &new).over_short(FIELDS, &block))
+    Ok(record.with("WARC-Filename", &new).over_short(FIELDS, &block, form_of(name)))
 }
 
 /// The records of an answer that has its body elsewhere, with it, and the length of the first.
@@ -220,7 +224,8 @@ fn with_body(folder: &Path, file: &mut File, original: &Original, body: &RecordP
     let fields = header.lines().skip(1).filter(is_kept).filter_map(|line| line.split_once(": "));
     let record = fields.fold(RecordHeader::of_kind("response"), |header, (name, value)| header.with(name, value));
     let truncated = first_header.lines().find_map(|line| line.strip_prefix("WARC-Truncated: "));
-    let mut records = record.with_some("WARC-Truncated", truncated).over(RESPONSE, &Block::of(&[&head, &body]));
+    let block = Block::of(&[&head, &body], form_of(&original.place.file));
+    let mut records = record.with_some("WARC-Truncated", truncated).over(RESPONSE, &block);
     let length = records.len() as u64;
     let beside = original.place.start + original.place.length;
     records.extend(raw(file, beside, original.whole - original.place.length)?);

@@ -8,6 +8,7 @@
 //!
 //! Does not know: how a record is compressed, and who reads it.
 
+mod compression;
 mod copies;
 mod current;
 mod index;
@@ -31,6 +32,7 @@ use super::{
 };
 use crate::{store::StoreError, time::Moment};
 
+pub use compression::RecordCompression;
 pub(super) use copies::copy_into;
 pub use copies::{ArchiveCopies, ArchivedVisit};
 pub use current::{ArchivedBodies, ChangedSince, CurrentPage};
@@ -65,6 +67,8 @@ pub struct ArchiveRule {
     pub types: Vec<String>,
     /// A file that has so many bytes gets no more records.
     pub file_bytes: u64,
+    /// How records are compressed.
+    pub compression: RecordCompression,
     /// What each file says of itself: names and values.
     pub about: Vec<(&'static str, String)>,
 }
@@ -126,12 +130,17 @@ impl ArchiveTaker {
 
     /// The file for the next records: a new one where the last is full.
     fn open(&mut self, connection: &Connection, at: Moment) -> Result<&mut ArchiveFile, StoreError> {
-        if self.file.as_ref().is_none_or(|file| file.bytes >= self.rule.file_bytes) {
+        let compression = self.rule.compression;
+        let is_full = |file: &ArchiveFile| {
+            file.bytes >= self.rule.file_bytes
+                || RecordCompression::of_name(&file.path.to_string_lossy()) != Some(compression)
+        };
+        if self.file.as_ref().is_none_or(is_full) {
             let next = "SELECT coalesce(max(id), 0) + 1 FROM archive_file";
             let id: i64 = connection.query_row(next, [], |row| row.get(0)).map_err(failed())?;
             // Files of several crawls may be put together.
             let crawl = &self.id("crawl", 0)[10..18];
-            let name = format!("webloom-{}-{crawl}-{id:05}.warc.gz", cdx_date(self.created));
+            let name = format!("webloom-{}-{crawl}-{id:05}{}", cdx_date(self.created), compression.suffix());
             let path = self.folder.join(&name);
             let opened = private(&path).and_then(|file| file.set_len(0).map(|()| file));
             let file = opened.map_err(unwritable(&path))?;
@@ -143,7 +152,7 @@ impl ArchiveTaker {
             }
             let lines: Vec<_> = self.rule.about.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
             let header = RecordHeader::new("warcinfo", &self.id("warcinfo", id), at).with("WARC-Filename", &name);
-            let info = header.over_short(FIELDS, lines.concat().as_bytes());
+            let info = header.over_short(FIELDS, lines.concat().as_bytes(), compression);
             self.file.as_mut().expect("it was made").append(&info)?;
         }
         Ok(self.file.as_mut().expect("it was there, or was made"))
@@ -176,12 +185,13 @@ impl ArchiveTaker {
                     .with("WARC-Refers-To-Target-URI", &about.url)
                     .with("WARC-Refers-To-Date", &date(original.at))
                     .with("WARC-Payload-Digest", &digest(original.payload))
-                    .over_short(RESPONSE, head)
+                    .over_short(RESPONSE, head, self.rule.compression)
             }
         };
         let length = first.len();
         let beside = |kind, content_type, block: &[u8]| {
-            header(kind, &self.id(kind, visit.visit)).with("WARC-Concurrent-To", &id).over_short(content_type, block)
+            let header = header(kind, &self.id(kind, visit.visit)).with("WARC-Concurrent-To", &id);
+            header.over_short(content_type, block, self.rule.compression)
         };
         let via = about.via.as_ref().map(|via| format!("via: {via}\r\n")).unwrap_or_default();
         let status = visit.row.status.unwrap_or_default();

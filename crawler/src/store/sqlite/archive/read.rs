@@ -6,10 +6,9 @@ use std::{
     path::Path,
 };
 
-use flate2::read::MultiGzDecoder;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::{FOLDER, failed, is_kept};
+use super::{FOLDER, compression, failed, is_kept};
 use crate::{
     store::{StoreError, sqlite::resume},
     time::Moment,
@@ -147,7 +146,7 @@ pub(super) fn header_of(file: &mut File, place: &RecordPlace) -> io::Result<(Str
 pub(in crate::store::sqlite) fn members(file: &mut File, start: u64, length: u64) -> io::Result<Vec<u8>> {
     file.seek(SeekFrom::Start(start))?;
     let mut text = Vec::new();
-    MultiGzDecoder::new(file.take(length)).read_to_end(&mut text)?;
+    compression::text(file.take(length))?.read_to_end(&mut text)?;
     if text.starts_with(b"WARC/1.1\r\n") { Ok(text) } else { Err(damaged()) }
 }
 

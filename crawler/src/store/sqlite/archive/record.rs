@@ -1,37 +1,17 @@
-//! WARC records: each a gzip member of its own.
+//! WARC records.
 //!
 //! Owns: the form of records (WARC 1.1, ISO 28500:2017), their digests, and that a large block is compressed before anybody knows what the
 //! header of its record will say.
-//!
-//! A member is two runs of deflate, one after the other: the header, and the block. Both end at a byte, and the second does not look back
-//! into the first, so they may be made at different times.
-
-use std::cell::RefCell;
 
 use data_encoding::BASE32;
-use flate2::{Compress, Compression, Crc, FlushCompress};
 use jiff::Timestamp;
 use sha1::{Digest as _, Sha1};
 
+use super::compression::{CompressedBlock, RecordCompression};
 use crate::{
     fetch::{FetchResponse, Truncation},
     time::Moment,
 };
-
-/// Of 2,500 pages of a manual, the levels 1, 2, 4 and 6 take 29, 53, 70 and 88 us a page for 22, 17.5, 15.6 and 15.0 % of its length.
-const LEVEL: u32 = 4;
-
-/// What is short takes 5 us at this level, and 12 at any other, for a sixth less room.
-const LEVEL_OF_SHORT: u32 = 1;
-
-/// The head of a gzip member without a name and a time (RFC 1952).
-const GZIP: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff];
-
-/// What follows the block of a record.
-const END: [u8; 4] = *b"\r\n\r\n";
-
-/// Room for what a compressor keeps back.
-const SPARE: usize = 1024;
 
 /// SHA-1, as readers of archives expect it.
 pub(super) type PayloadDigest = [u8; 20];
@@ -54,17 +34,16 @@ pub struct ArchivedAnswer {
 
 /// What is below the header of a record, compressed.
 pub(super) struct Block {
-    deflated: Vec<u8>,
-    crc: Crc,
+    compressed: CompressedBlock,
     digest: PayloadDigest,
 }
 
 impl ArchivedAnswer {
     /// Reads an answer; `None` where the fetcher has not kept what it takes.
-    pub fn of(answer: &FetchResponse) -> Option<Self> {
+    pub fn of(answer: &FetchResponse, compression: RecordCompression) -> Option<Self> {
         let (raw, body) = (answer.raw_head.as_ref()?, answer.body_as_sent()?);
         let head = unframed(&raw.bytes);
-        let whole = Block::of(&[&head, body]);
+        let whole = Block::of(&[&head, body], compression);
         let truncated = answer.truncated.map(|truncated| match truncated {
             Truncation::Size => "length",
             Truncation::Time | Truncation::Slow => "time",
@@ -106,7 +85,7 @@ impl ArchivedAnswer {
 
     /// Bytes of memory that it takes.
     pub fn bytes(&self) -> usize {
-        self.whole.deflated.len() + self.head.len() + self.request.len()
+        self.whole.compressed.bytes() + self.head.len() + self.request.len()
     }
 }
 
@@ -124,56 +103,10 @@ fn unframed(head: &[u8]) -> Vec<u8> {
 }
 
 impl Block {
-    pub(super) fn of(parts: &[&[u8]]) -> Self {
-        let (mut crc, mut digest) = (Crc::new(), Sha1::new());
-        for part in parts {
-            crc.update(part);
-            digest.update(part);
-        }
-        Self {
-            deflated: COMPRESS.with_borrow_mut(|compress| deflated(compress, parts)),
-            crc,
-            digest: digest.finalize().into(),
-        }
+    pub(super) fn of(parts: &[&[u8]], compression: RecordCompression) -> Self {
+        let digest = parts.iter().fold(Sha1::new(), Sha1::chain_update);
+        Self { compressed: compression.block(parts), digest: digest.finalize().into() }
     }
-}
-
-thread_local! {
-    /// Making one takes longer than compressing a header.
-    static COMPRESS: RefCell<Compress> = RefCell::new(Compress::new(Compression::new(LEVEL), false));
-    static COMPRESS_SHORT: RefCell<Compress> = RefCell::new(Compress::new(Compression::new(LEVEL_OF_SHORT), false));
-}
-
-/// A run of deflate that ends at a byte, and does not end the stream.
-fn deflated(compress: &mut Compress, parts: &[&[u8]]) -> Vec<u8> {
-    let length: usize = parts.iter().map(|part| part.len()).sum();
-    let mut bytes = Vec::with_capacity(length / 3 + SPARE);
-    compress.reset();
-    for part in parts {
-        run(compress, part, &mut bytes, FlushCompress::None);
-    }
-    run(compress, &[], &mut bytes, FlushCompress::Full);
-    bytes
-}
-
-/// Compresses a part, and all that is left of the parts before it where that is flushed.
-fn run(compress: &mut Compress, mut part: &[u8], bytes: &mut Vec<u8>, flush: FlushCompress) {
-    loop {
-        let before = compress.total_in();
-        bytes.reserve(SPARE);
-        compress.compress_vec(part, bytes, flush).expect("deflate takes any bytes");
-        part = &part[usize::try_from(compress.total_in() - before).expect("no more than was given")..];
-        // Where there is room left, nothing is kept back.
-        if part.is_empty() && bytes.len() < bytes.capacity() {
-            return;
-        }
-    }
-}
-
-/// The last run of a stream: these bytes as they are.
-fn stored(bytes: [u8; 4]) -> [u8; 9] {
-    let [a, b, c, d] = bytes;
-    [1, 4, 0, !4, !0, a, b, c, d]
 }
 
 /// A record without its block.
@@ -206,36 +139,20 @@ impl RecordHeader {
 
     /// The record with this block.
     pub(super) fn over(self, content_type: &str, block: &Block) -> Vec<u8> {
-        let text = self.ended(content_type, block.digest, block.crc.amount());
-        let mut crc = Crc::new();
-        crc.update(text.as_bytes());
-        crc.combine(&block.crc);
-        let header = COMPRESS_SHORT.with_borrow_mut(|compress| deflated(compress, &[text.as_bytes()]));
-        member(&[&header, &block.deflated], crc)
+        let text = self.ended(content_type, block.digest, block.compressed.length());
+        block.compressed.below(&text)
     }
 
     /// The same with a block that is short.
-    pub(super) fn over_short(self, content_type: &str, block: &[u8]) -> Vec<u8> {
-        let length = u32::try_from(block.len()).expect("it is short");
-        let text = self.ended(content_type, Sha1::digest(block).into(), length);
-        let mut crc = Crc::new();
-        crc.update(text.as_bytes());
-        crc.update(block);
-        let all = COMPRESS_SHORT.with_borrow_mut(|compress| deflated(compress, &[text.as_bytes(), block]));
-        member(&[&all], crc)
+    pub(super) fn over_short(self, content_type: &str, block: &[u8], compression: RecordCompression) -> Vec<u8> {
+        let text = self.ended(content_type, Sha1::digest(block).into(), block.len() as u64);
+        compression.short(&[text.as_bytes(), block])
     }
 
-    fn ended(self, content_type: &str, block: PayloadDigest, length: u32) -> String {
+    fn ended(self, content_type: &str, block: PayloadDigest, length: u64) -> String {
         let header = self.with("WARC-Block-Digest", &digest(block)).with("Content-Type", content_type);
         header.with("Content-Length", &length.to_string()).0 + "\r\n"
     }
-}
-
-/// The gzip member of these runs of deflate, which are of a text with this sum.
-fn member(runs: &[&[u8]], mut crc: Crc) -> Vec<u8> {
-    crc.update(&END);
-    let sums = [crc.sum().to_le_bytes(), crc.amount().to_le_bytes()].concat();
-    [&GZIP[..], &runs.concat(), &stored(END), &sums].concat()
 }
 
 /// A digest as it is written.
@@ -261,13 +178,14 @@ fn timestamp(at: Moment) -> Timestamp {
 mod tests {
     use std::io::Read;
 
-    use flate2::read::MultiGzDecoder;
-
-    use super::*;
+    use super::{super::compression, *};
 
     #[test]
     fn a_record_is_one_member_whatever_the_length_of_its_block() {
-        for length in [0, 1, 200, 65_535, 65_536, 3_000_000] {
+        for (length, form) in [0, 1, 200, 65_535, 65_536, 3_000_000]
+            .into_iter()
+            .flat_map(|length| [(length, RecordCompression::Gzip), (length, RecordCompression::Zstd)])
+        {
             let mut random = 7_u64;
             let bytes: Vec<u8> = std::iter::repeat_with(|| {
                 random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
@@ -275,16 +193,27 @@ mod tests {
             })
             .take(length)
             .collect();
-            let block = Block::of(&[b"HTTP/1.1 200 OK\r\n\r\n", &bytes]);
+            let block = Block::of(&[b"HTTP/1.1 200 OK\r\n\r\n", &bytes], form);
             let header = RecordHeader::new("response", "<urn:uuid:1>", Moment::from_millis(1_000));
-            let member = header.with("X", "a\r\nb").over("application/http", &block);
+            // A header may be longer than a window.
+            let long = "long".repeat(1 + length % 3 * 1_000);
+            let member = header.with("X", "a\r\nb").with("Y", &long).over("application/http", &block);
             let mut text = Vec::new();
-            flate2::read::GzDecoder::new(&member[..]).read_to_end(&mut text).unwrap();
+            match form {
+                RecordCompression::Gzip => flate2::read::GzDecoder::new(&member[..]).read_to_end(&mut text).unwrap(),
+                RecordCompression::Zstd => {
+                    assert_eq!(zstd::zstd_safe::find_frame_compressed_size(&member), Ok(member.len()), "one frame");
+                    zstd::Decoder::new(&member[..]).unwrap().single_frame().read_to_end(&mut text).unwrap()
+                }
+            };
             let start = b"WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:1>\r\nWARC-Date: 1970-01-01T00:00:01.000Z\r\nX: ab\r\n";
             assert!(text.starts_with(start) && text.ends_with(&[&bytes[..], b"\r\n\r\n"].concat()), "{length}");
             let mut twice = Vec::new();
-            MultiGzDecoder::new(&[&member[..], &member].concat()[..]).read_to_end(&mut twice).unwrap();
-            assert_eq!(twice.len(), 2 * text.len());
+            let short =
+                RecordHeader::of_kind("request").over_short("application/http", b"GET / HTTP/1.1\r\n\r\n", form);
+            let both = [&member[..], &short].concat();
+            compression::text(&both[..]).unwrap().read_to_end(&mut twice).unwrap();
+            assert!(twice.starts_with(&text) && twice.ends_with(b"GET / HTTP/1.1\r\n\r\n\r\n\r\n"));
         }
     }
 

@@ -8,11 +8,10 @@ use std::{
     path::Path,
 };
 
-use flate2::bufread::MultiGzDecoder;
 use rusqlite::{Connection, params};
 
 use super::{
-    FOLDER, INDEX,
+    FOLDER, INDEX, RecordCompression, compression,
     copies::{ArchivedVisit, CopyUse, PLACES, copy_file},
     failed, is_kept, sync_folder, unwritable,
 };
@@ -59,10 +58,11 @@ pub(in crate::store::sqlite) fn rewrite(
 
 /// The name of a file that takes the place of another: `…-00001.warc.gz` becomes `…-00001.2.warc.gz`.
 fn next_name(name: &str) -> String {
-    let stem = name.strip_suffix(".warc.gz").unwrap_or(name);
+    let suffix = RecordCompression::of_name(name).map_or("", RecordCompression::suffix);
+    let stem = name.strip_suffix(suffix).unwrap_or(name);
     let (stem, number) =
         stem.rsplit_once('.').and_then(|(stem, end)| Some((stem, end.parse().ok()?))).unwrap_or((stem, 1_u32));
-    format!("{stem}.{}.warc.gz", number + 1)
+    format!("{stem}.{}{suffix}", number + 1)
 }
 
 /// Forgets the records of the URLs, and has rows name the new files; how many records went.
@@ -96,7 +96,7 @@ pub(in crate::store::sqlite) fn delete_others(connection: &Connection, dir: &Pat
     for entry in fs::read_dir(&folder).map_err(unwritable(&folder))? {
         let path = entry.map_err(unwritable(&folder))?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let is_of_archive = name.starts_with("webloom-") && name.ends_with(".warc.gz");
+        let is_of_archive = name.starts_with("webloom-") && RecordCompression::of_name(&name).is_some();
         let is_index = name.starts_with(INDEX);
         if is_index || (is_of_archive && !named.exists([&*name]).map_err(failed())?) {
             fs::remove_file(&path).map_err(unwritable(&path))?;
@@ -114,7 +114,7 @@ pub(in crate::store::sqlite) fn verify(
     for RewrittenFile { name, .. } in files.iter().filter(|file| file.bytes > 0) {
         let path = dir.join(FOLDER).join(name);
         let unreadable = |source| StoreError::Archive { path: path.clone(), source };
-        let mut lines = BufReader::new(MultiGzDecoder::new(BufReader::new(File::open(&path).map_err(unreadable)?)));
+        let mut lines = BufReader::new(File::open(&path).and_then(compression::text).map_err(unreadable)?);
         let mut line = Vec::new();
         while lines.read_until(b'\n', &mut line).map_err(unreadable)? > 0 {
             let url = line.strip_prefix(b"WARC-Target-URI: ").and_then(|url| std::str::from_utf8(url).ok());
@@ -134,6 +134,6 @@ mod tests {
     #[test]
     fn each_time_a_file_gets_another_name() {
         assert_eq!(next_name("webloom-1-ab-00001.warc.gz"), "webloom-1-ab-00001.2.warc.gz");
-        assert_eq!(next_name("webloom-1-ab-00001.2.warc.gz"), "webloom-1-ab-00001.3.warc.gz");
+        assert_eq!(next_name("webloom-1-ab-00001.2.warc.zst"), "webloom-1-ab-00001.3.warc.zst");
     }
 }

@@ -1,0 +1,87 @@
+//! Archives whose records are compressed in different ways.
+
+use std::{
+    fs,
+    io::Read,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use flate2::read::MultiGzDecoder;
+use webloom_tests::{
+    archive::{files, files_in},
+    server::{Asked, Reply, Server},
+    webloom::{Webloom, assert_clean},
+};
+
+use crate::{Folder, serve};
+
+fn site() -> Server {
+    serve(|asked: &Asked| match asked.target.as_str() {
+        "/" => Reply::links(["/long", "/secret", "/asked"]),
+        "/long" => Reply::html(format!("<title>Long</title><p>{}", "many words of a page ".repeat(20_000))),
+        "/secret" => Reply::html("<title>Hidden</title><p>confidential"),
+        "/asked" if asked.headers.iter().any(|line| line.to_ascii_lowercase().starts_with("if-none-match")) => {
+            Reply::status(304).header("ETag: \"1\"")
+        }
+        "/asked" => Reply::html("<p>asked").header("ETag: \"1\""),
+        _ => Reply::status(404),
+    })
+}
+
+fn crawl(dir: &Path, start: &str, compression: &str, flags: &[&str]) {
+    let run = Webloom::crawl(dir, start).args(flags).env("WEBLOOM_ARCHIVE_COMPRESSION", compression).run();
+    drop(run.expect(0));
+    assert_clean(dir);
+}
+
+/// The text of a file by the library of its form.
+fn text(file: &PathBuf) -> String {
+    let (mut text, bytes) = (Vec::new(), fs::read(file).expect("it opens"));
+    if file.extension().is_some_and(|end| end == "zst") {
+        zstd::Decoder::new(&bytes[..]).expect("it begins").read_to_end(&mut text).expect("it is zstd");
+    } else {
+        MultiGzDecoder::new(&bytes[..]).read_to_end(&mut text).expect("it is gzip");
+    }
+    String::from_utf8_lossy(&text).into_owned()
+}
+
+fn get(dir: &Path, url: &str, flags: &[&str]) -> String {
+    let output = Command::new(webloom_tests::webloom::program()).arg("get").arg(dir).arg(url).args(flags).output();
+    String::from_utf8_lossy(&output.expect("it starts").stdout).into_owned()
+}
+
+#[test]
+fn an_archive_may_have_files_of_both_forms() {
+    let (server, folder) = (site(), Folder::new());
+    let (dir, start) = (folder.crawl(), server.url("/"));
+    crawl(&dir, &start, "zstd", &["--archive", "warc"]);
+    crawl(&dir, &start, "gzip", &["--again"]);
+    crawl(&dir, &start, "zstd", &["--again"]);
+    let ends = |files: &[PathBuf]| -> Vec<_> {
+        files.iter().filter_map(|file| file.extension()?.to_str().map(str::to_owned)).collect()
+    };
+    let kept = files_in(&dir.join("archive"));
+    assert_eq!(ends(&kept), ["zst", "gz", "zst"]);
+    for file in &kept {
+        let records = text(file).matches("WARC/1.1\r\nWARC-Type: ").count();
+        // The file's own, and three of each of the four pages.
+        assert_eq!(records, 13, "{}", file.display());
+    }
+    for flags in [&[][..], &["--sequence", "0"], &["--sequence", "1"], &["--sequence", "2"]] {
+        assert!(get(&dir, &server.url("/long"), flags).ends_with("many words of a page "), "{flags:?}");
+        assert_eq!(get(&dir, &server.url("/asked"), flags), "<p>asked", "{flags:?}");
+    }
+    let out = dir.with_extension("out");
+    let export =
+        |form: &str, out: &Path| Webloom::new(["export"]).args([&dir]).args(["--format", form, "-o"]).args([out]).run();
+    drop(export("warc", &out).expect(0));
+    assert_eq!(ends(&files_in(&out)), ["zst", "gz", "zst"]);
+    assert!(export("wacz", &dir.with_extension("wacz")).expect(2).stderr.contains("zstd"));
+    drop(Webloom::new(["forget"]).args([&dir]).args(["/secret$", "--yes"]).run().expect(0));
+    assert_clean(&dir);
+    let left = files(&dir);
+    assert_eq!(ends(&left), ["zst", "gz", "zst"]);
+    assert!(left.iter().all(|file| !text(file).contains("confidential") && text(file).contains("/long")));
+    assert_eq!(get(&dir, &server.url("/asked"), &["--sequence", "2"]), "<p>asked");
+}
