@@ -28,6 +28,11 @@ impl Lines {
         writeln!(self.out, "{}", escape::json(line)).map_err(unwritable(&self.path))
     }
 
+    /// Has what was added survive a kill.
+    pub(super) fn flush(&mut self) -> Result<(), ExportError> {
+        self.out.flush().map_err(unwritable(&self.path))
+    }
+
     pub(super) fn end(mut self) -> Result<(), ExportError> {
         self.out.flush().map_err(unwritable(&self.path))
     }

@@ -8,7 +8,7 @@ use std::{
 };
 
 use data_encoding::HEXLOWER;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{
     content::decoded_body,
@@ -27,6 +27,7 @@ use crate::{
 
 /// The list of the files. No file of a page begins so.
 const INDEX: &str = ".webloom.jsonl";
+const NEW_INDEX: &str = ".webloom.jsonl.new";
 
 /// What keeps a page from loading anything from elsewhere, also by its scripts.
 const POLICY: &str = "<meta http-equiv=\"Content-Security-Policy\" \
@@ -76,8 +77,8 @@ pub(super) fn write(export: &Export<'_>) -> Result<Exported, ExportError> {
     let is_own =
         |list: &Path| fs::read_to_string(list).is_ok_and(|list| list.lines().next() == Some(&*mark.to_string()));
     place::begin_folder(export, INDEX, is_own)?;
-    delete_files(export)?;
     let site = ExportedSite::read_as_it_is(export, suffix)?;
+    delete_files(export, &mark)?;
     let mut index = Lines::begin(&export.out, INDEX)?;
     index.add(&mark)?;
     let mut exported = Exported::default();
@@ -89,6 +90,10 @@ pub(super) fn write(export: &Export<'_>) -> Result<Exported, ExportError> {
             return Ok(true);
         };
         let file = site.file(&url, suffix(page));
+        let digest = page.digest.map(|digest| format!("sha256:{}", HEXLOWER.encode(&digest)));
+        index.add(&json!({ "url": page.url, "file": file, "digest": digest, "change": page.change }))?;
+        // The list has each file that is there, also if this is killed.
+        index.flush()?;
         let path = export.out.join(&file);
         let parent = path.parent().unwrap_or(&export.out);
         let written =
@@ -98,19 +103,18 @@ pub(super) fn write(export: &Export<'_>) -> Result<Exported, ExportError> {
         if page.is_html {
             exported.first.get_or_insert(path);
         }
-        let digest = page.digest.map(|digest| format!("sha256:{}", HEXLOWER.encode(&digest)));
-        index.add(&json!({ "url": page.url, "file": file, "digest": digest, "change": page.change })).map(|()| true)
+        Ok::<_, ExportError>(true)
     })?;
     index.end()?;
     Ok(exported)
 }
 
-/// Deletes the files of the mirror that was there before: a folder of this one may be called as they are.
-fn delete_files(export: &Export<'_>) -> Result<(), ExportError> {
+/// Deletes the files of the mirror that was there before: a folder of this one may be called as they are. Then its list has the mark alone.
+fn delete_files(export: &Export<'_>, mark: &Value) -> Result<(), ExportError> {
     let path = export.out.join(INDEX);
     let Ok(lines) = fs::read_to_string(&path) else { return Ok(()) };
     for line in lines.lines() {
-        let Ok(line) = serde_json::from_str::<serde_json::Value>(line) else { continue };
+        let Ok(line) = serde_json::from_str::<Value>(line) else { continue };
         let Some(file) = line["file"].as_str().map(Path::new) else { continue };
         let is_below = file.components().all(|part| matches!(part, Component::Normal(_)));
         if is_below {
@@ -121,7 +125,8 @@ fn delete_files(export: &Export<'_>) -> Result<(), ExportError> {
             }
         }
     }
-    fs::remove_file(&path).map_err(unwritable(&path))
+    let new = export.out.join(NEW_INDEX);
+    fs::write(&new, format!("{mark}\n")).and_then(|()| fs::rename(&new, &path)).map_err(unwritable(&path))
 }
 
 /// A body as it is in its file.

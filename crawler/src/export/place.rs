@@ -9,7 +9,8 @@ use super::request::{Export, ExportError, Exported, unwritable};
 /// What a crawl directory has.
 const DATABASE: &str = "webloom.sqlite";
 
-/// Makes the folder, unless it has something else than an export of this kind: there is a list of what it has, which `is_own`.
+/// Makes the folder, unless it has something else than an export of this kind: there is a list of what it has, which `is_own`, or the
+/// beginning of one.
 pub(super) fn begin_folder(
     export: &Export<'_>,
     list: &str,
@@ -20,7 +21,8 @@ pub(super) fn begin_folder(
     fs::create_dir_all(folder).map_err(unwritable(folder))?;
     let is_empty = fs::read_dir(folder).map_err(unwritable(folder))?.next().is_none();
     let list = folder.join(list);
-    let is_ours = is_empty || (list.exists() && is_own(&list));
+    let is_there = list.exists() || list.with_added_extension("new").exists();
+    let is_ours = is_empty || (is_there && is_own(&list));
     if is_ours { Ok(()) } else { Err(ExportError::Foreign { path: folder.clone() }) }
 }
 

@@ -3,9 +3,9 @@
 //! Invariant: the same crawl gives the same bytes.
 
 use std::{
-    fs::File,
+    fs::{self, File},
     io::{self, BufWriter, Read, Seek, Write},
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 use data_encoding::HEXLOWER;
@@ -50,6 +50,29 @@ struct Package<'a> {
     resources: Vec<Value>,
 }
 
+/// The folder with the WARC files of a package that is being written, which is gone when that is done. What a kill has left of it is used.
+struct Parts(PathBuf);
+
+impl Parts {
+    fn begin(out: &Path) -> Result<Self, ExportError> {
+        let folder = out.with_added_extension("parts");
+        fs::create_dir_all(&folder).map_err(unwritable(&folder))?;
+        Ok(Self(folder))
+    }
+}
+
+impl Drop for Parts {
+    fn drop(&mut self) {
+        if let Ok(names) = warc::warc_files(&self.0) {
+            for name in names {
+                let _ = fs::remove_file(self.0.join(name));
+            }
+        }
+        // What somebody else has put there stays.
+        let _ = fs::remove_dir(&self.0);
+    }
+}
+
 /// Writes it.
 pub(super) fn write(export: &Export<'_>) -> Result<Exported, ExportError> {
     let files = export.records.archive_files()?;
@@ -61,17 +84,17 @@ pub(super) fn write(export: &Export<'_>) -> Result<Exported, ExportError> {
 
 fn write_new(export: &Export<'_>, new: &Path) -> Result<Exported, ExportError> {
     let beside = new.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let folder = tempfile::tempdir_in(beside).map_err(unwritable(beside))?;
+    let folder = Parts::begin(&export.out)?;
     let mut index = PackedIndex::default();
-    let (copies, last) = warc::copy(export, folder.path(), |line| index.add(line).map_err(unwritable(new)))?;
+    let (copies, last) = warc::copy(export, &folder.0, |line| index.add(line).map_err(unwritable(new)))?;
     index.pack().map_err(unwritable(new))?;
     let zip = ZipWriter::new(BufWriter::new(File::create(new).map_err(unwritable(new))?));
     let mut package = Package { path: new, zip, resources: Vec::new() };
     for name in &copies.files {
-        let path = folder.path().join(name);
+        let path = folder.0.join(name);
         package.add(&format!("archive/{name}"), &mut File::open(&path).map_err(unwritable(&path))?)?;
         // What is in the package is not needed a second time.
-        let _ = std::fs::remove_file(path);
+        let _ = fs::remove_file(path);
     }
     package.add("indexes/index.cdx.gz", &mut &*index.packed)?;
     let head = r#"!meta 0 {"format": "cdxj-gzip-1.0", "filename": "index.cdx.gz"}"#;

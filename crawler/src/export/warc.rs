@@ -66,7 +66,7 @@ fn forget_others(folder: &Path, copies: &ArchiveCopies) -> Result<(), ExportErro
 }
 
 /// The WARC files in a folder.
-fn warc_files(folder: &Path) -> io::Result<Vec<String>> {
+pub(super) fn warc_files(folder: &Path) -> io::Result<Vec<String>> {
     let names = fs::read_dir(folder)?.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()));
     let names = names.collect::<io::Result<Vec<_>>>()?;
     Ok(names.into_iter().filter(|name| RecordCompression::of_name(name).is_some()).collect())

@@ -15,6 +15,9 @@ pub struct Chunk {
     pub tokens: usize,
 }
 
+/// Bytes of a heading, and of an anchor, that is repeated in each chunk below it. A longer anchor is none.
+const MOST_REPEATED: usize = 300;
+
 /// About how many tokens a text is: four letters of ASCII each, or one or two others.
 pub(super) fn estimate(text: &str) -> usize {
     let ascii = text.bytes().filter(u8::is_ascii).count();
@@ -66,7 +69,10 @@ impl Chunker<'_> {
     /// Ends the chunk before a heading, unless that holds little more than headings above it.
     fn heading(&mut self, heading: &Heading) {
         self.under.retain(|over| over.level < heading.level);
-        let over = Over { level: heading.level, text: plain(&heading.content), anchor: heading.anchor.clone() };
+        let mut text = plain(&heading.content);
+        text.truncate(text.floor_char_boundary(MOST_REPEATED));
+        let anchor = heading.anchor.clone().filter(|anchor| anchor.len() <= MOST_REPEATED);
+        let over = Over { level: heading.level, text, anchor };
         let parent: Vec<&str> = self.under.iter().map(|over| over.text.as_str()).collect();
         let goes_on = |open: &Chunk| open.tokens < self.tokens / 8 && parent == open.headings;
         if !self.open.as_ref().is_some_and(goes_on) {

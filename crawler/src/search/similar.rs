@@ -19,7 +19,7 @@ const NEIGHBOURS: usize = 32;
 
 /// The hash of a text that has nearly the same as texts that are nearly the same; `None` if it is too short.
 pub fn similarity_hash(text: &str) -> Option<i64> {
-    let mut balance = [0_i32; 64];
+    let mut ones = BitCounts::default();
     let mut row = VecDeque::with_capacity(ROW);
     let mut words = 0;
     for word in text.split_whitespace() {
@@ -33,12 +33,38 @@ pub fn similarity_hash(text: &str) -> Option<i64> {
         }
         let hash =
             row.iter().fold(0_u64, |hash, word| (hash.rotate_left(21) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-        for (bit, balance) in balance.iter_mut().enumerate() {
-            *balance += if hash >> bit & 1 == 1 { 1 } else { -1 };
+        ones.add(hash);
+    }
+    (words >= LEAST).then(|| ones.majority().cast_signed())
+}
+
+/// How many numbers have each of 64 bits set. Digits of the counts are in one number each: so all bits are counted at once.
+#[derive(Default)]
+struct BitCounts {
+    digits: [u64; 32],
+    numbers: u64,
+}
+
+impl BitCounts {
+    fn add(&mut self, number: u64) {
+        self.numbers += 1;
+        let mut carry = number;
+        for digit in &mut self.digits {
+            (*digit, carry) = (*digit ^ carry, *digit & carry);
+            if carry == 0 {
+                break;
+            }
         }
     }
-    let set = (0..64).filter(|bit| balance[*bit] > 0).fold(0_u64, |hash, bit| hash | 1 << bit);
-    (words >= LEAST).then_some(set.cast_signed())
+
+    /// The bits that more than half of the numbers have.
+    fn majority(&self) -> u64 {
+        let count = |bit: u32| {
+            let digits = self.digits.iter().enumerate();
+            digits.map(|(place, digit)| (digit >> bit & 1) << place).sum::<u64>()
+        };
+        (0..64).filter(|bit| 2 * count(*bit) > self.numbers).fold(0, |bits, bit| bits | 1 << bit)
+    }
 }
 
 /// Of each of these hashes the place of the first one that is nearly the same; its own, if there is none.
@@ -90,6 +116,26 @@ mod tests {
         assert!(edited <= MOST_BITS && other > 8, "{edited} {other}");
         assert_eq!(hash(&long), hash(&long.replace(' ', "\n")));
         assert_eq!(similarity_hash(&text(LEAST - 1, None)), None);
+    }
+
+    #[test]
+    fn bits_are_counted() {
+        let mut counts = BitCounts::default();
+        [0b1011, 0b0011, 0b0010, 1 << 63, 0b1010].into_iter().for_each(|number| counts.add(number));
+        assert_eq!(counts.majority(), 0b0010);
+        (0..5_000).for_each(|number| counts.add(number | 1 << 63));
+        assert_eq!(
+            counts.majority(),
+            (0..64)
+                .filter(|bit| {
+                    let count = (0..5_000_u64)
+                        .chain([0b1011, 0b0011, 0b0010, 0, 0b1010])
+                        .filter(|number| number >> bit & 1 == 1)
+                        .count();
+                    *bit == 63 || count * 2 > 5_005
+                })
+                .fold(0, |bits, bit| bits | 1 << bit)
+        );
     }
 
     #[test]

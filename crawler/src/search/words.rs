@@ -11,7 +11,8 @@ use std::borrow::Cow;
 /// assert_eq!(words("Rust 程式語言"), "Rust 程式 式語 語言 言");
 /// ```
 pub fn words(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(is_unspaced) {
+    // The bytes of what is written without spaces begin with this one at least.
+    if !text.bytes().any(|byte| byte >= 0xe0) || !text.chars().any(is_unspaced) {
         return Cow::Borrowed(text);
     }
     let mut cut = String::with_capacity(text.len() * 2);

@@ -23,6 +23,9 @@ use crate::{
     url::WebUrl,
 };
 
+/// Threads that read the crawl for whoever asks.
+pub(super) const READERS: usize = 4;
+
 /// Pages that a search shows, if it is not said how many, and at most.
 pub(super) const HITS: u64 = 10;
 pub(super) const MOST_HITS: u64 = 100;
@@ -92,7 +95,11 @@ impl CrawlAnswers {
 
     /// Pages with these words.
     pub(super) fn search(&self, words: &str, limit: Option<u64>) -> Result<Value, CommandFailure> {
-        let limit = usize::try_from(limit.unwrap_or(HITS).clamp(1, MOST_HITS)).unwrap_or(usize::MAX);
+        let limit = limit.unwrap_or(HITS);
+        if !(1..=MOST_HITS).contains(&limit) {
+            return Err(CommandFailure::Usage(format!("limit: give a number from 1 to {MOST_HITS}")));
+        }
+        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
         let found = directory::records(&self.dir)?.search(&Query::parse(words), limit, None)?;
         let Some(found) = found else {
             let why = "its pages are not indexed: crawl it again with --archive warc, or with search.index on";

@@ -18,8 +18,9 @@ use rmcp::{
 };
 use serde_json::{Value, json};
 use thiserror::Error;
+use tokio::sync::Semaphore;
 
-use super::answers::CrawlAnswers;
+use super::answers::{CrawlAnswers, READERS};
 use crate::session::CommandFailure;
 
 /// Why a conversation ends before its client ends it.
@@ -35,14 +36,14 @@ const MOST_BYTES: usize = 64 * 1024;
 
 /// Answers each request by itself: nothing is kept of a client. Whether it may ask by its name of this machine was looked at before; a page
 /// in a browser may not.
-pub(super) fn over_http(answers: CrawlAnswers) -> ToolsOverHttp {
+pub(super) fn over_http(answers: CrawlAnswers, turns: Arc<Semaphore>) -> ToolsOverHttp {
     let config = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(false)
         .with_json_response(true)
         .with_max_request_body_bytes(MOST_BYTES)
         .disable_allowed_hosts()
         .enforce_origin_validation();
-    let tools = move || Ok(CrawlTools { answers: answers.clone() });
+    let tools = move || Ok(CrawlTools::new(answers.clone(), Arc::clone(&turns)));
     StreamableHttpService::new(tools, Arc::new(NeverSessionManager::default()), config)
 }
 
@@ -51,7 +52,7 @@ pub(super) fn over_http(answers: CrawlAnswers) -> ToolsOverHttp {
 /// # Errors
 /// When there is no crawl, or the client speaks another protocol.
 pub(crate) async fn speak(dir: &Path) -> Result<Result<(), McpError>, CommandFailure> {
-    let tools = CrawlTools { answers: CrawlAnswers::of(dir)? };
+    let tools = CrawlTools::new(CrawlAnswers::of(dir)?, Arc::new(Semaphore::new(READERS)));
     let failed = |error: &dyn std::fmt::Display| McpError(error.to_string());
     let running = match tools.serve(stdio()).await {
         Ok(running) => running,
@@ -66,9 +67,15 @@ pub(crate) async fn speak(dir: &Path) -> Result<Result<(), McpError>, CommandFai
 #[derive(Debug, Clone)]
 pub(super) struct CrawlTools {
     answers: CrawlAnswers,
+    /// Of those that read the crawl.
+    turns: Arc<Semaphore>,
 }
 
 impl CrawlTools {
+    fn new(answers: CrawlAnswers, turns: Arc<Semaphore>) -> Self {
+        Self { answers, turns }
+    }
+
     fn call(&self, name: &str, arguments: &JsonObject) -> Result<Option<Value>, CommandFailure> {
         let text = |name: &str| arguments.get(name).and_then(Value::as_str);
         let number = |name: &str| arguments.get(name).and_then(Value::as_u64);
@@ -117,7 +124,12 @@ impl ServerHandler for CrawlTools {
         let tools = self.clone();
         let arguments = request.arguments.unwrap_or_default();
         let name = request.name;
-        let called = tokio::task::spawn_blocking(move || (tools.call(&name, &arguments), name)).await;
+        let turn = Arc::clone(&self.turns).acquire_owned().await;
+        let called = tokio::task::spawn_blocking(move || {
+            let _turn = turn;
+            (tools.call(&name, &arguments), name)
+        });
+        let called = called.await;
         let Ok((called, name)) = called else { return Err(ErrorData::internal_error("this is a bug", None)) };
         Ok(match called {
             Ok(Some(answer)) => CallToolResult::structured(answer).into(),

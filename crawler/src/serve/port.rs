@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
 use super::{
-    answers::CrawlAnswers,
+    answers::{CrawlAnswers, READERS},
     archived,
     mcp::{self, ToolsOverHttp},
     views,
@@ -23,10 +23,8 @@ use super::{
 use crate::{
     monitor::{AnswersRequests, PortAccess, PortBody},
     session::CommandFailure,
+    url::WebUrl,
 };
-
-/// Threads that read the crawl for whoever asks.
-const READERS: usize = 4;
 
 /// The description of the API.
 const OPENAPI: &str = include_str!("openapi.json");
@@ -76,8 +74,9 @@ impl Shown {
 
 impl SitePort {
     pub(super) fn new(answers: CrawlAnswers, access: PortAccess) -> Self {
-        let tools = mcp::over_http(answers.clone());
-        Self { answers, access, turns: Arc::new(Semaphore::new(READERS)), tools }
+        let turns = Arc::new(Semaphore::new(READERS));
+        let tools = mcp::over_http(answers.clone(), Arc::clone(&turns));
+        Self { answers, access, turns, tools }
     }
 
     async fn of(&self, request: &Request<Incoming>) -> Shown {
@@ -208,6 +207,9 @@ impl Asked {
             "/api/search" => {
                 let words = self.value("q").ok_or_else(|| CommandFailure::Usage("q: give words".to_owned()))?;
                 json_of(&answers.search(words, self.number("limit")?)?)
+            }
+            "/api/page" if WebUrl::parse(url).is_err() => {
+                return Err(CommandFailure::Usage("url: give the URL of a page".to_owned()));
             }
             "/api/page" => match answers.page(url, sequence)? {
                 Some(page) => json_of(&page),

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::unpack::unpack;
+use super::packing::{pack, unpack};
 use crate::{
     changes::{Change, Doubt, Ignore, digest},
     queue::KnownText,
@@ -58,7 +58,7 @@ impl TextRow {
         if known.is_some_and(|known| row.is_of(known)) {
             return row;
         }
-        let body = zstd::bulk::compress(page.text.as_str().as_bytes(), COMPRESSION).unwrap_or_default();
+        let body = pack(page.text.as_str().as_bytes(), COMPRESSION);
         Self { body, ..row }
     }
 

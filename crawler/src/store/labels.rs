@@ -10,13 +10,9 @@
 //!
 //! Does not know: where kept links lead; the fingerprints of the visit say that, in the same order.
 
-use std::cell::RefCell;
-
-use zstd::bulk::Compressor;
-
 use super::{
     leb128::{put, take},
-    unpack::unpack,
+    packing::{pack, unpack},
 };
 use crate::extract::{AnchorNames, Element, Label};
 
@@ -182,24 +178,8 @@ impl LabelPacker {
             whole.extend_from_slice(part);
         }
         let first = if self.refused.count > 0 { SOME_REFUSED } else { NONE_REFUSED };
-        framed(first + if self.names.is_some() { NAMED } else { 0 }, &compressed(&whole))
+        framed(first + if self.names.is_some() { NAMED } else { 0 }, &pack(&whole, COMPRESSION))
     }
-}
-
-thread_local! {
-    /// To make one takes longer than to compress a page.
-    static COMPRESSOR: RefCell<Option<Compressor<'static>>> = const { RefCell::new(None) };
-}
-
-fn compressed(bytes: &[u8]) -> Vec<u8> {
-    COMPRESSOR
-        .with_borrow_mut(|kept| {
-            let fresh = || Compressor::new(COMPRESSION).ok();
-            let compressor = kept.take().or_else(fresh);
-            let compressed = kept.insert(compressor?).compress(bytes);
-            compressed.ok()
-        })
-        .unwrap_or_default()
 }
 
 /// The first byte and a frame without its beginning.

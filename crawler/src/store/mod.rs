@@ -20,6 +20,7 @@ mod link_checks;
 mod links;
 mod lost;
 mod message;
+mod packing;
 mod pages;
 mod ranks;
 mod reading;
@@ -32,7 +33,6 @@ mod search;
 mod sitemaps;
 pub mod sqlite;
 mod summary;
-mod unpack;
 mod why;
 mod writing;
 

@@ -14,7 +14,7 @@ use std::{
 use rusqlite::{Connection, Row, params};
 
 use super::{
-    FIELDS, FOLDER, RESPONSE, RecordCompression, failed, is_kept, private,
+    FIELDS, FOLDER, RESPONSE, RecordCompression, compression, failed, is_kept, private,
     read::{RecordPlace, block_of, header_of},
     record::{Block, RecordHeader},
     unwritable,
@@ -139,7 +139,9 @@ pub(super) fn copy_file(
             append(&mut copy, &info).map_err(unwritable(out))?;
         }
         let (records, length) = match &original.body {
-            None => raw(&mut file, original.place.start, original.whole).map(|all| (all, original.place.length)),
+            None => raw(&mut file, original.place.start, original.whole)
+                .and_then(readable)
+                .map(|records| (records, original.place.length)),
             Some(body) => with_body(folder, &mut file, &original, body),
         }
         .map_err(unreadable)?;
@@ -189,8 +191,14 @@ fn append(copy: &mut Option<(BufWriter<File>, u64)>, bytes: &[u8]) -> io::Result
 fn raw(file: &mut File, start: u64, length: u64) -> io::Result<Vec<u8>> {
     file.seek(SeekFrom::Start(start))?;
     let mut bytes = Vec::new();
-    file.take(length).read_to_end(&mut bytes)?;
-    Ok(bytes)
+    let read = file.take(length).read_to_end(&mut bytes)?;
+    if read as u64 == length { Ok(bytes) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
+}
+
+/// Records that can be read: what is damaged is not given away.
+fn readable(records: Vec<u8>) -> io::Result<Vec<u8>> {
+    io::copy(&mut compression::text(&records[..])?, &mut io::sink())?;
+    Ok(records)
 }
 
 fn form_of(name: &str) -> RecordCompression {
