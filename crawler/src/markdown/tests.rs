@@ -130,6 +130,13 @@ fn chunks_are_divided_at_headings() {
     let code: Vec<_> = chunks.iter().filter(|chunk| chunk.headings.last().is_some_and(|last| last == "B")).collect();
     assert!(code.len() > 2 && code[1].text.starts_with("```\nline"), "{code:#?}");
     assert_eq!(chunks.iter().map(|chunk| chunk.text.matches("line of code").count()).sum::<usize>(), 100);
+    let endless = "w".repeat(100_000);
+    let chunks = read(&format!("<h1 id={endless}>{endless}</h1><p>{long}")).chunks(120);
+    assert!(
+        chunks.iter().all(|chunk| chunk.headings.concat().len() <= 300 && chunk.anchor.is_none()),
+        "a heading is repeated"
+    );
+    assert_eq!(chunks.iter().map(|chunk| chunk.text.matches('w').count()).sum::<usize>(), 100_000 + 40);
 }
 
 #[test]

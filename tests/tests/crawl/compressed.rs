@@ -85,3 +85,41 @@ fn an_archive_may_have_files_of_both_forms() {
     assert!(left.iter().all(|file| !text(file).contains("confidential") && text(file).contains("/long")));
     assert_eq!(get(&dir, &server.url("/asked"), &["--sequence", "2"]), "<p>asked");
 }
+
+#[test]
+fn an_export_goes_on_where_a_kill_has_left_it_and_gives_no_damage_away() {
+    let (server, folder) = (site(), Folder::new());
+    let dir = folder.crawl();
+    crawl(&dir, &server.url("/"), "gzip", &["--archive", "warc"]);
+    let [mirror, warcs, wacz] = ["mirror", "warcs", "wacz"].map(|end| dir.with_extension(end));
+    let export =
+        |form: &str, out: &Path| Webloom::new(["export"]).args([&dir]).args(["--format", form, "-o"]).args([out]).run();
+    drop(export("mirror", &mirror).expect(0));
+    let list = mirror.join(".webloom.jsonl");
+    let whole = fs::read_to_string(&list).unwrap();
+    // The list has its mark before anything is written, and a line before each file.
+    fs::write(&list, whole.lines().next().unwrap().to_owned() + "\n").unwrap();
+    drop(export("mirror", &mirror).expect(0));
+    assert_eq!(fs::read_to_string(&list).unwrap(), whole);
+    drop(export("warc", &warcs).expect(0));
+    let index = fs::read_to_string(warcs.join("index.cdxj")).unwrap();
+    fs::rename(warcs.join("index.cdxj"), warcs.join("index.cdxj.new")).unwrap();
+    drop(export("warc", &warcs).expect(0));
+    assert_eq!(fs::read_to_string(warcs.join("index.cdxj")).unwrap(), index);
+    let parts = wacz.with_added_extension("parts");
+    fs::create_dir(&parts).unwrap();
+    fs::copy(&files_in(&warcs)[0], parts.join("webloom-1-00001.warc.gz")).unwrap();
+    drop(export("wacz", &wacz).expect(0));
+    assert!(wacz.exists() && !parts.exists());
+    let archive = &files(&dir)[0];
+    let mut bytes = fs::read(archive).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 0xff;
+    fs::write(archive, &bytes).unwrap();
+    for form in ["warc", "wacz"] {
+        assert!(
+            export(form, &dir.with_extension(form.to_owned() + "2")).expect(2).stderr.contains("archive"),
+            "{form}"
+        );
+    }
+}
