@@ -70,8 +70,12 @@ impl TextRow {
 
 /// The text in [`TextRow::body`]; `None` where that holds none.
 pub fn text_of(body: &[u8]) -> Option<Text> {
-    let lines = unpack(body, MOST_BYTES)?;
-    Some(Text::from_stored(std::str::from_utf8(&lines).ok()?))
+    Some(Text::from_stored(&words_of(body)?))
+}
+
+/// The same as it is there, for whoever looks at its words alone.
+pub fn words_of(body: &[u8]) -> Option<String> {
+    String::from_utf8(unpack(body, MOST_BYTES)?).ok()
 }
 
 /// Which changes are asked for.

@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     search::{similarity_hash, words},
-    store::{StoreError, text_of},
+    store::{StoreError, words_of},
 };
 
 /// Visits of a transaction.
@@ -95,9 +95,8 @@ impl IndexedWords {
     pub(super) fn read(url: &str, title: &str, heading: &str, body: &[u8]) -> Option<Self> {
         let path = url.split_once("://").map_or(url, |(_, rest)| rest);
         let address = percent_decode_str(path).decode_utf8_lossy();
-        let text = text_of(body)?;
-        let [title, heading, address, body] =
-            [title, heading, &address, text.as_str()].map(|text| words(text).into_owned());
+        let text = words_of(body)?;
+        let [title, heading, address, body] = [title, heading, &address, &text].map(|text| words(text).into_owned());
         let similarity = similarity_hash(&body);
         Some(Self { title, heading, address, body, similarity })
     }
