@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{answers::CrawlReport, archived};
 use crate::{
-    monitor::page::html::{escaped, table, time},
+    monitor::page::html::{escaped, table, terms, time},
     store::{LinkEnd, LinkLine},
 };
 
@@ -147,11 +147,15 @@ pub(super) fn report(report: &CrawlReport) -> String {
         0 => format!("<h2>{title}</h2><p>none</p>"),
         _ => format!("<h2>{title}</h2>{table}"),
     };
-    let summary = summary.lines().map(escaped).collect::<Vec<_>>().join("\n");
+    // Each line but the first has its name in the first column.
+    let mut lines = summary.lines();
+    let verdict = escaped(lines.next().unwrap_or_default());
+    let named = lines.filter_map(|line| line.split_once("  ").or(line.split_once(' ')));
+    let summary = terms(&named.map(|(name, what)| (name, what.trim().to_owned())).collect::<Vec<_>>());
     let broken_links = table(["URL", "Why", "On page"], broken.iter().map(row));
     let more = if *is_cut { "<p>There are more: <code>webloom links --broken</code> lists all.</p>" } else { "" };
     let main = format!(
-        "<h1>Crawl sequence {sequence}</h1><pre tabindex=\"0\">{summary}</pre>{}{}{more}",
+        "<h1>Crawl sequence {sequence}</h1><p>{verdict}</p>{summary}{}{}{more}",
         part("Changes", changes.len(), change_table(changes)),
         part("Broken links", broken.len(), broken_links),
     );
