@@ -22,12 +22,13 @@ pub fn similarity_hash(text: &str) -> Option<i64> {
     let mut ones = BitCounts::default();
     let mut row = VecDeque::with_capacity(ROW);
     let mut words = 0;
-    for word in text.split_whitespace() {
+    // White space is spaces and line feeds, as a text is kept.
+    for word in text.as_bytes().split(|byte| *byte <= b' ').filter(|word| !word.is_empty()) {
         words += 1;
         if row.len() == ROW {
             row.pop_front();
         }
-        row.push_back(xxh3_64(word.as_bytes()));
+        row.push_back(xxh3_64(word));
         if row.len() < ROW {
             continue;
         }
