@@ -149,13 +149,13 @@ pub(super) fn report(report: &CrawlReport) -> String {
     };
     // Each line but the first has its name in the first column.
     let mut lines = summary.lines();
-    let verdict = escaped(lines.next().unwrap_or_default());
+    let result = escaped(lines.next().unwrap_or_default());
     let named = lines.filter_map(|line| line.split_once("  ").or(line.split_once(' ')));
     let summary = terms(&named.map(|(name, what)| (name, what.trim().to_owned())).collect::<Vec<_>>());
     let broken_links = table(["URL", "Why", "On page"], broken.iter().map(row));
     let more = if *is_cut { "<p>There are more: <code>webloom links --broken</code> lists all.</p>" } else { "" };
     let main = format!(
-        "<h1>Crawl sequence {sequence}</h1><p>{verdict}</p>{summary}{}{}{more}",
+        "<h1>Crawl sequence {sequence}</h1><p>{result}</p>{summary}{}{}{more}",
         part("Changes", changes.len(), change_table(changes)),
         part("Broken links", broken.len(), broken_links),
     );

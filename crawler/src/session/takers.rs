@@ -20,7 +20,7 @@ pub(crate) struct VisitTaker {
 }
 
 /// The takers of a crawl in this directory, whose settings anybody may see as this JSON.
-pub(super) fn of(dir: &Path, settings: &Settings, open_settings: &str) -> Vec<VisitTaker> {
+pub(crate) fn of(dir: &Path, settings: &Settings, open_settings: &str) -> Vec<VisitTaker> {
     let extract = &settings.extract;
     let fields = (!extract.fields.is_empty()).then(|| VisitTaker {
         preparer: Some(Arc::new(FieldReader::new(extract.fields.clone()))),

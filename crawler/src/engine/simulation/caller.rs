@@ -16,8 +16,21 @@ use super::{
 use crate::{
     config::Settings,
     engine::{Gated, Gauge, Pass, Progress, RunEnd, SharedGate, StopSignal, VisitEvents},
-    session::{Caller, CommandFailure, access::Standard, takers::VisitTaker},
+    session::{
+        Caller, CommandFailure,
+        access::Standard,
+        takers::{self, VisitTaker},
+    },
 };
+
+/// What gets the visits.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct SimulatedTakers {
+    /// A file of their results.
+    pub(super) copies: bool,
+    /// The archive.
+    pub(super) archive: bool,
+}
 
 /// A process in its world.
 #[derive(Clone)]
@@ -26,8 +39,7 @@ pub(super) struct Simulated {
     pub(super) disk: Disk,
     pub(super) random: Arc<Mutex<Random>>,
     pub(super) gate: Arc<SharedGate>,
-    /// Whether a taker gets the visits.
-    pub(super) copies: bool,
+    pub(super) takers: SimulatedTakers,
     /// Whether a program follows the crawl.
     pub(super) is_followed: bool,
 }
@@ -71,8 +83,9 @@ impl Caller for Simulated {
         self.is_followed.then(|| follower::follow(&self.world))
     }
 
-    fn takers(&self, dir: &Path, _: &Settings, _: &str) -> Vec<VisitTaker> {
-        if self.copies { vec![copies::taker(dir)] } else { Vec::new() }
+    fn takers(&self, dir: &Path, settings: &Settings, open_settings: &str) -> Vec<VisitTaker> {
+        let archive = if self.takers.archive { takers::of(dir, settings, open_settings) } else { Vec::new() };
+        archive.into_iter().chain(self.takers.copies.then(|| copies::taker(dir))).collect()
     }
 
     fn gauge(&self, _: &Path) -> Gauge {

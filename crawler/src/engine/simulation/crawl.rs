@@ -9,7 +9,7 @@ use std::{
 use super::{
     super::core::robots::rules,
     Random,
-    caller::Simulated,
+    caller::{Simulated, SimulatedTakers},
     disk::Disk,
     faults::{HOUR, MINUTE, SECOND},
     follower::Follower,
@@ -74,8 +74,7 @@ pub(super) struct SimulatedCrawl {
     pub(super) now: u64,
     pub(super) world: Arc<Mutex<World>>,
     disk: Disk,
-    /// Whether a taker gets the visits.
-    copies: bool,
+    pub(super) takers: SimulatedTakers,
     /// The number of the present run, from 1.
     pub(super) runs: u64,
     pub(super) past: Vec<Past>,
@@ -122,7 +121,7 @@ impl SimulatedCrawl {
         Self {
             world: Arc::new(Mutex::new(World::new(web.clone(), servers))),
             disk: process::disk(disk),
-            copies: false,
+            takers: SimulatedTakers::default(),
             web,
             requests: Vec::new(),
             folder: folder.unwrap(),
@@ -181,11 +180,12 @@ impl SimulatedCrawl {
         let further = if self.random.percent(25) { 1 + self.random.below(2) } else { 0 };
         self.again = Some((plan, further));
         // Draws of their own, so that a seed stays what it was.
-        self.copies = self.separate(1).percent(30);
+        self.takers.copies = self.separate(1).percent(30);
+        self.takers.archive = self.separate(7).percent(25);
         self.world.lock().unwrap().follower = self.separate(2).percent(30).then(Follower::default);
         self.with_a_scarce_machine();
         let mut removes = self.separate(6);
-        let may_remove = self.narrows.is_none() && !self.copies && self.world.lock().unwrap().follower.is_none();
+        let may_remove = self.narrows.is_none() && !self.takers.copies && self.world.lock().unwrap().follower.is_none();
         self.removes = (may_remove && removes.percent(25)).then(|| 2 + removes.below(3));
         let mut separate = self.separate(0);
         let between = separate.percent(30).then(|| between(&mut separate));
@@ -463,6 +463,11 @@ impl SimulatedCrawl {
     }
 
     /// Settings with those of visits between sequences.
+    /// Small files, so that there are several.
+    fn archive_settings(&self) -> &'static str {
+        if self.takers.archive { "[archive]\nformat = \"warc\"\nfile_size = \"1MiB\"\n" } else { "" }
+    }
+
     fn with_between(&self, text: &str) -> String {
         let Some((_, how)) = &self.between else { return text.to_owned() };
         text.replace("[revisit]\n", &format!("[revisit]\n{how}"))
@@ -505,7 +510,7 @@ impl SimulatedCrawl {
             disk: self.disk.clone(),
             random: Arc::new(Mutex::new(Random::new(self.random.next()))),
             gate: Arc::new(SharedGate::new(GateLimits::default())),
-            copies: self.copies,
+            takers: self.takers,
             is_followed: self.world.lock().unwrap().follower.is_some(),
         };
         Session {
@@ -514,7 +519,9 @@ impl SimulatedCrawl {
             added: added.into_iter().map(start).collect(),
             round,
             retry: None,
-            layers: layers(&self.with_between(&(self.text.clone() + self.excluded.settings()))),
+            layers: layers(
+                &self.with_between(&(self.text.clone() + self.excluded.settings() + self.archive_settings())),
+            ),
             announced: true,
             watched: self.between.is_some(),
             until: None,

@@ -7,7 +7,7 @@
 //! A seed makes a web, its faults (outages of hosts and of all hosts, pages that hang or fail, answers that are slow, cut short or lead
 //! nowhere, robots.txt that changes, comes and goes, starts that lead elsewhere, servers that allow few requests, pages that take their
 //! server down), settings, kills, restarts, suspends, a machine without file descriptors, a slow or full disk, added starts, a narrowed
-//! scope, links in several spellings, links to hosts out of the scope that are checked, pages that change when they are asked again, pages that are visited once more, and further sequences. In one seed of a hundred a
+//! scope, links in several spellings, links to hosts out of the scope that are checked, pages that change when they are asked again, pages that are visited once more, URLs that are removed for good, an archive, and further sequences. In one seed of a hundred a
 //! small URL cache loses thousands of links at once. The web itself says what must hold: at the end each reachable page has its answer,
 //! nothing is abandoned or failed but what the web makes so, no host is asked too soon, too often or by two at a time, and no URL without
 //! end. What must hold at any time (counts, memory) is checked after each step.

@@ -27,8 +27,8 @@ use super::{
 use crate::{
     engine::{Gated, MachineReading, StopSignal},
     fetch::{
-        Cause, FetchError, FetchFailure, FetchRequest, FetchResponse, Fetcher, Method, Phase, Truncation,
-        resolve::HostAddresses,
+        AsSent, Cause, FetchError, FetchFailure, FetchRequest, FetchResponse, Fetcher, Method, Phase, RawHead,
+        Truncation, resolve::HostAddresses,
     },
     purpose::Purpose,
     url::WebUrl,
@@ -399,12 +399,22 @@ impl Fetcher for WebFetcher {
             let requests = u64::from(had_connection(&error));
             error.after(requests)
         })?;
-        Ok(FetchResponse { final_url: request.url, ..answer })
+        let as_sent = request.keep.body_as_sent.then_some(AsSent::Body);
+        let raw_head = request.keep.raw_head.then(|| raw_head(&answer));
+        Ok(FetchResponse { final_url: request.url, as_sent, raw_head, ..answer })
     }
 
     async fn look_up(&self, url: &WebUrl) -> HostAddresses {
         HostAddresses::of(vec![machine(url.host())])
     }
+}
+
+/// What an archive keeps of the heads.
+fn raw_head(answer: &FetchResponse) -> RawHead {
+    let line = |(name, value): &(Box<str>, Box<[u8]>)| [name.as_bytes(), b": ", value, b"\r\n"].concat();
+    let lines: Vec<u8> = answer.headers.iter().flat_map(line).collect();
+    let bytes = [format!("HTTP/1.1 {} \r\n", answer.status).as_bytes(), &lines, b"\r\n"].concat();
+    RawHead { bytes: bytes.into(), as_sent: true, request: b"GET / HTTP/1.1\r\n\r\n".as_slice().into() }
 }
 
 /// The machine that a host of this name is on.

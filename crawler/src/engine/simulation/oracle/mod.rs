@@ -1,5 +1,6 @@
 //! What must hold of a crawl, judged by the web and by what its servers saw.
 
+mod archived;
 mod bounds;
 mod complete;
 mod depths;
@@ -19,6 +20,7 @@ use crate::store::{ReadSide, sqlite::Records};
 pub(super) fn judge_sequence(crawl: &SimulatedCrawl) -> Result<(), String> {
     rows::judge(crawl)?;
     copies::judge(crawl.folder.path())?;
+    archived::judge(crawl)?;
     if let Some(follower) = &crawl.world.lock().unwrap().follower {
         follower.judge(crawl.folder.path())?;
     }

@@ -7,9 +7,15 @@ use std::{
 
 use rusqlite::{Connection, Result, Row};
 
-use crate::store::{
-    Finding,
-    sqlite::archive::{self, FOLDER},
+use crate::{
+    store::{
+        Finding,
+        sqlite::{
+            archive::{self, FOLDER},
+            resume,
+        },
+    },
+    url::{Canonicalizer, WebUrl},
 };
 
 /// What is checked.
@@ -88,16 +94,30 @@ fn records(connection: &Connection, (id, file): (i64, &mut File), mut found: imp
         let kind = if row.get(2)? { "response" } else { "revisit" };
         Ok(Named { visit: row.get(0)?, url: row.get(1)?, kind, start: row.get(3)?, whole: row.get(4)? })
     };
+    let rules = resume::key_rules(connection)?.unwrap_or_default();
     for named in select.query_map([id], named)? {
         let named = named?;
         let header = format!("WARC/1.1\r\nWARC-Type: {}\r\n", named.kind);
-        let target = format!("\r\nWARC-Target-URI: {}\r\n", named.url);
         let is_there = archive::members(file, named.start, named.whole).is_ok_and(|text| {
-            text.starts_with(header.as_bytes()) && memchr::memmem::find(&text, target.as_bytes()).is_some()
+            text.starts_with(header.as_bytes()) && target(&text).is_some_and(|url| is_one_page(&rules, url, &named.url))
         });
         if !is_there {
             found(named);
         }
     }
     Ok(())
+}
+
+/// The URL of a record.
+fn target(record: &[u8]) -> Option<&str> {
+    let field = b"\r\nWARC-Target-URI: ";
+    let start = memchr::memmem::find(record, field)? + field.len();
+    let length = memchr::memchr(b'\r', &record[start..])?;
+    std::str::from_utf8(&record[start..start + length]).ok()
+}
+
+/// Whether two URLs are one page: since it was archived, its row may have got another spelling.
+fn is_one_page(rules: &Canonicalizer, one: &str, other: &str) -> bool {
+    let key = |url: &str| WebUrl::parse(url).map(|url| rules.key(&url)).ok();
+    one == other || key(one).is_some_and(|one| key(other) == Some(one))
 }
