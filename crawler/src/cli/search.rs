@@ -53,7 +53,7 @@ pub(super) fn run(args: &SearchArgs) -> Result<ExitCode, CommandFailure> {
         outcome::tell(&format!("{} {what}", results.waiting));
     }
     if results.forgotten > 0 {
-        let what = "pages of that time have no text any more: `store.keep` says how long texts are kept";
+        let what = "pages of that time have no text any more: `change.texts` says how many of a page are kept";
         outcome::tell(&format!("{} {what}", results.forgotten));
     }
     if results.hits.is_empty() && !args.json {

@@ -139,18 +139,36 @@ pub(super) fn defaults() -> &'static Flat {
     &DEFAULTS
 }
 
+/// Settings that anybody may see, or how they begin.
+const OPEN: [&str; 15] = [
+    "archive.",
+    "budget.",
+    "check.",
+    "extract.max_links",
+    "extract.nofollow",
+    "fetch.max_",
+    "fetch.min_rate",
+    "fetch.types",
+    "key.",
+    "politeness.",
+    "robots.",
+    "scope.",
+    "sources.canonical",
+    "sources.feeds",
+    "sources.sitemaps",
+];
+
 impl RawSettings {
     /// One line of JSON, secrets included: for the crawl directory's database alone.
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).expect("settings have only texts and numbers")
     }
 
-    /// One line of JSON for whoever gets what was crawled: what differs from the defaults, without secrets and headers, and without the log.
+    /// One line of JSON for whoever gets what was crawled: what differs from the defaults, of what says which pages there are. Nothing of this
+    /// machine, its network and its log-ins is in it.
     pub fn to_open_json(&self) -> String {
-        let (mut open, _) = secret::without_secrets(self);
-        open.fetch.headers = None;
-        let mut values = open.to_flat();
-        values.retain(|key, value| !key.starts_with("log.") && defaults().get(key) != Some(value));
+        let mut values = self.to_flat();
+        values.retain(|key, value| OPEN.iter().any(|open| key.starts_with(open)) && defaults().get(key) != Some(value));
         serde_json::to_string(&values).expect("settings have only texts and numbers")
     }
 
@@ -245,6 +263,8 @@ mod tests {
         assert!(toml.contains("secret: cache.hash_seed, fetch.headers.") && toml.contains("X-Team: docs"), "{toml}");
         assert_eq!(faults(&toml), Vec::<String>::new());
         raw.archive.format = Some(RawValue::text("warc"));
+        raw.sources.sitemap = Some(RawValue::List(vec!["https://user:word@h/sitemap.xml".to_owned()]));
+        raw.fetch.cookies = Some(RawValue::text("/home/me/cookies.txt"));
         assert_eq!(raw.to_open_json(), r#"{"archive.format":"warc"}"#);
         assert_eq!(RawSettings::from_json(&raw.to_json()).unwrap(), raw);
     }

@@ -74,13 +74,16 @@ const OF_TYPES: [(&str, &[&str]); 24] = [
 /// Writes it.
 pub(super) fn write(export: &Export<'_>) -> Result<Exported, ExportError> {
     let mark = json!({ "crawl": export.records.crawl_name()? });
-    let is_own =
-        |list: &Path| fs::read_to_string(list).is_ok_and(|list| list.lines().next() == Some(&*mark.to_string()));
+    let first_line = mark.to_string();
+    // One that has nothing yet was just begun.
+    let is_mark = |list: String| list.lines().next().is_none_or(|first| first == first_line);
+    let is_own = |list: &Path| fs::read_to_string(list).is_ok_and(is_mark);
     place::begin_folder(export, INDEX, is_own)?;
     let site = ExportedSite::read_as_it_is(export, suffix)?;
     delete_files(export, &mark)?;
     let mut index = Lines::begin(&export.out, INDEX)?;
     index.add(&mark)?;
+    index.flush()?;
     let mut exported = Exported::default();
     export.records.current_pages(export.dir, export.since, |page, bodies| {
         let Some(url) = WebUrl::parse(&page.url).ok().filter(|_| export.wants(&page.url)) else { return Ok(true) };

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     markdown::{MainContent, Repeated},
-    session::directory::{ArchiveMoment, ArchivedBodies, CurrentPage},
+    session::directory::{ArchivedBodies, CurrentPage},
     url::WebUrl,
 };
 
@@ -21,14 +21,17 @@ pub(super) fn read(
     let Some(content) = PageContent::of(page, bodies)? else { return Ok(None) };
     let mut document = content.document(url, chrome.of(&page.url));
     let own = document.own_markdown.as_ref().and_then(|own| WebUrl::parse(own.as_str()).ok());
-    let own = own.map(|own| export.records.archived(export.dir, &own, ArchiveMoment::Last).map(|copy| (own, copy)));
+    let own = own.map(|own| export.records.archived_now(export.dir, &own).map(|copy| (own, copy)));
     if let Some((own, Some(copy))) = own.transpose()?
         && copy.is_page
         && let Ok(body) = decoded_body(&copy.body, copy.coding.as_deref())
         && let content @ PageContent::Markdown(_) =
             PageContent::read(&body, (false, copy.content_type.as_deref()), &own)
     {
-        document.blocks = content.document(&own, &Repeated::default()).blocks;
+        let own = content.document(&own, &Repeated::default());
+        if !own.blocks.is_empty() {
+            document.blocks = own.blocks;
+        }
     }
     Ok(Some(document))
 }

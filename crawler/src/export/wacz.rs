@@ -64,7 +64,7 @@ impl Parts {
 impl Drop for Parts {
     fn drop(&mut self) {
         if let Ok(names) = warc::warc_files(&self.0) {
-            for name in names {
+            for name in names.iter().filter(|name| name.starts_with("webloom-")) {
                 let _ = fs::remove_file(self.0.join(name));
             }
         }

@@ -214,6 +214,8 @@ fn what_is_gone_stays_gone_and_what_is_refused_is_there() {
 fn the_markdown_of_the_site_itself_is_taken() {
     let markdown = "---\nlayout: x\n---\n# Own\n\nWritten *so*, see [the guide](other.html#a) and [x](javascript:alert(1)).\n\n\
         | a | b |\n|---|---|\n| 1 | 2 |\n\n<script>alert(1)</script><b>raw</b>\n\n```rust\nfn main() {}\n```\n";
+    let is_gone = Arc::new(AtomicUsize::new(0));
+    let gone = Arc::clone(&is_gone);
     let server = serve(move |asked: &Asked| {
         let offer = |own: &str| {
             Reply::html(format!(
@@ -223,6 +225,7 @@ fn the_markdown_of_the_site_itself_is_taken() {
         match asked.target.as_str() {
             "/" => Reply::links(["/docs/own.html", "/docs/other.html"]),
             "/docs/own.html" => offer("own.md"),
+            "/docs/own.md" if gone.load(Ordering::SeqCst) > 0 => Reply::status(404),
             "/docs/own.md" => {
                 Reply::Whole(200, vec!["content-type: text/markdown; charset=utf-8".to_owned()], markdown.into())
             }
@@ -248,6 +251,10 @@ fn the_markdown_of_the_site_itself_is_taken() {
     );
     assert_eq!(own, content("docs/own.md.md"));
     assert!(content("docs/other.html.md").contains("What the HTML says of it."));
+    is_gone.store(1, Ordering::SeqCst);
+    Webloom::crawl(&dir, &server.url("/")).args(["--again"]).run().expect(0);
+    export(&dir, &out, &[]).expect(0);
+    assert!(files(&out)["docs/own.html.md"].contains("What the HTML says of it."));
 }
 
 #[test]

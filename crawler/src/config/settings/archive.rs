@@ -35,7 +35,7 @@ words! {
     CompressionChoice {
         /// As all readers of archives know it.
         Gzip = "gzip",
-        /// Faster and smaller.
+        /// Smaller, and slower.
         Zstd = "zstd",
     }
 }

@@ -462,12 +462,12 @@ impl SimulatedCrawl {
         records.connection().query_row(query, [word], |row| row.get(0)).unwrap()
     }
 
-    /// Settings with those of visits between sequences.
     /// Small files, so that there are several.
     fn archive_settings(&self) -> &'static str {
         if self.takers.archive { "[archive]\nformat = \"warc\"\nfile_size = \"1MiB\"\n" } else { "" }
     }
 
+    /// Settings with those of visits between sequences.
     fn with_between(&self, text: &str) -> String {
         let Some((_, how)) = &self.between else { return text.to_owned() };
         text.replace("[revisit]\n", &format!("[revisit]\n{how}"))

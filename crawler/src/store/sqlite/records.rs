@@ -61,6 +61,14 @@ impl Records {
         archive::copy(&self.0.connection, dir, (url, moment))
     }
 
+    /// The archived copy of a page that is there now, and is whole, for whoever asks for many.
+    ///
+    /// # Errors
+    /// As [`Records::archived`].
+    pub fn archived_now(&self, dir: &Path, url: &WebUrl) -> Result<Option<archive::ArchivedCopy>, StoreError> {
+        archive::current_copy_of(&self.0.connection, dir, url)
+    }
+
     /// Shows each page as it is now to `each`, with what reads its archived body, until that answers `false`. `dir` is the crawl directory.
     ///
     /// # Errors

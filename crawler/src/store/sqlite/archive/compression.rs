@@ -2,7 +2,8 @@
 //!
 //! A gzip member is two runs of deflate, one after the other: the header, and the block. Both end at a byte, and the second does not look
 //! back into the first, so they may be made at different times. A zstd frame has the header as it is, and then the blocks of another
-//! frame: what is as it is changes nothing of what these refer to (RFC 8878, 3.1.1).
+//! frame: what is as it is changes nothing of what these refer to (RFC 8878, 3.1.1). Its sum is of all of it, for which the block is
+//! decompressed once more.
 
 use std::{
     cell::RefCell,
@@ -10,7 +11,10 @@ use std::{
 };
 
 use flate2::{Compress, Compression, Crc, FlushCompress, bufread::MultiGzDecoder};
+use xxhash_rust::xxh64::xxh64;
 use zstd::{bulk::Compressor, zstd_safe::CParameter};
+
+use crate::store::packing::unpack;
 
 /// Of 2,500 pages of a manual, the levels 1, 2, 4 and 6 take 29, 53, 70 and 88 us a page for 22, 17.5, 15.6 and 15.0 % of its length.
 const LEVEL: u32 = 4;
@@ -24,8 +28,8 @@ const GZIP: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff];
 /// Of 500 pages of the same manual, the levels 3, 5 and 9 take 73, 188 and 391 us a page for 16.0, 14.5 and 14.0 % of its length.
 const ZSTD_LEVEL: i32 = 5;
 
-/// What a zstd frame begins with: that it is one, and that its window is said, and nothing else.
-const ZSTD: [u8; 5] = [0x28, 0xb5, 0x2f, 0xfd, 0];
+/// What a zstd frame begins with: that it is one, that it ends with a sum, and that its window comes next.
+const ZSTD: [u8; 5] = [0x28, 0xb5, 0x2f, 0xfd, 4];
 
 /// The least window that a frame has: no block is longer.
 const LEAST_WINDOW: usize = 1024;
@@ -52,7 +56,7 @@ pub(super) enum CompressedBlock {
 }
 
 impl RecordCompression {
-    const ALL: [Self; 2] = [Self::Gzip, Self::Zstd];
+    pub(super) const ALL: [Self; 2] = [Self::Gzip, Self::Zstd];
 
     /// How the names of its files end.
     pub(super) fn suffix(self) -> &'static str {
@@ -76,7 +80,7 @@ impl RecordCompression {
             }
             Self::Zstd => {
                 let length = parts.iter().map(|part| part.len() as u64).sum();
-                CompressedBlock::Zstd { frame: frame(&[parts.concat(), END.to_vec()].concat()), length }
+                CompressedBlock::Zstd { frame: frame(parts), length }
             }
         }
     }
@@ -85,7 +89,12 @@ impl RecordCompression {
     pub(super) fn short(self, parts: &[&[u8]]) -> Vec<u8> {
         match self {
             Self::Gzip => member(&[&COMPRESS_SHORT.with_borrow_mut(|compress| deflated(compress, parts))], sum(parts)),
-            Self::Zstd => frame(&[parts.concat(), END.to_vec()].concat()),
+            Self::Zstd => {
+                let frame = frame(parts);
+                let (begin, blocks) = frame.split_at(ZSTD.len() + 1);
+                let text = [&parts.concat()[..], &END].concat();
+                [&ZSTD[..], &begin[ZSTD.len()..], blocks, &checksum(&text)].concat()
+            }
         }
     }
 }
@@ -114,9 +123,9 @@ impl CompressedBlock {
                 let header = COMPRESS_SHORT.with_borrow_mut(|compress| deflated(compress, &[header.as_bytes()]));
                 member(&[&header, block], all)
             }
-            Self::Zstd { frame, .. } => {
+            Self::Zstd { frame, length } => {
                 let (begin, blocks) = frame.split_at(ZSTD.len() + 1);
-                let mut record = begin.to_vec();
+                let mut record = [&ZSTD[..], &begin[ZSTD.len()..]].concat();
                 for part in header.as_bytes().chunks(LEAST_WINDOW) {
                     // Not the last block, as it is, so long.
                     let length = u32::try_from(part.len() << 3).expect("it is short").to_le_bytes();
@@ -124,6 +133,9 @@ impl CompressedBlock {
                     record.extend_from_slice(part);
                 }
                 record.extend_from_slice(blocks);
+                let most = usize::try_from(*length).expect("it was in memory") + END.len();
+                let block = unpack(frame, most).expect("it was compressed here");
+                record.extend_from_slice(&checksum(&[header.as_bytes(), &block].concat()));
                 record
             }
         }
@@ -140,9 +152,24 @@ pub(super) fn text<'a>(source: impl Read + 'a) -> io::Result<Box<dyn Read + 'a>>
     })
 }
 
-/// A zstd frame whose head is that of all frames here, and its window.
-fn frame(bytes: &[u8]) -> Vec<u8> {
-    COMPRESS_ZSTD.with_borrow_mut(|compressor| compressor.compress(bytes)).expect("zstd takes any bytes")
+/// The sum at the end of a frame.
+fn checksum(text: &[u8]) -> [u8; 4] {
+    let [a, b, c, d, ..] = xxh64(text, 0).to_le_bytes();
+    [a, b, c, d]
+}
+
+/// A zstd frame of these parts and what follows them, without a sum. Its window is in the sixth byte.
+fn frame(parts: &[&[u8]]) -> Vec<u8> {
+    let length: usize = parts.iter().map(|part| part.len()).sum();
+    let mut bytes = Vec::with_capacity(length + END.len());
+    for part in parts.iter().chain(&[&END[..]]) {
+        bytes.extend_from_slice(part);
+    }
+    let compressed = COMPRESS_ZSTD.with_borrow_mut(|compressor| compressor.compress(&bytes));
+    let mut frame = compressed.expect("zstd takes any bytes");
+    // It was made as long as the bytes.
+    frame.shrink_to_fit();
+    frame
 }
 
 fn zstd_compressor() -> Compressor<'static> {

@@ -15,7 +15,7 @@ use rusqlite::{Connection, Row, params};
 
 use super::{
     FIELDS, FOLDER, RESPONSE, RecordCompression, compression, failed, is_kept, private,
-    read::{RecordPlace, block_of, header_of},
+    read::{RecordPlace, are_whole, block_of, damaged, header_of},
     record::{Block, RecordHeader},
     unwritable,
 };
@@ -140,7 +140,7 @@ pub(super) fn copy_file(
         }
         let (records, length) = match &original.body {
             None => raw(&mut file, original.place.start, original.whole)
-                .and_then(readable)
+                .and_then(|records| if usage == CopyUse::Alone { readable(records) } else { Ok(records) })
                 .map(|records| (records, original.place.length)),
             Some(body) => with_body(folder, &mut file, &original, body),
         }
@@ -197,8 +197,9 @@ fn raw(file: &mut File, start: u64, length: u64) -> io::Result<Vec<u8>> {
 
 /// Records that can be read: what is damaged is not given away.
 fn readable(records: Vec<u8>) -> io::Result<Vec<u8>> {
-    io::copy(&mut compression::text(&records[..])?, &mut io::sink())?;
-    Ok(records)
+    let mut text = Vec::new();
+    compression::text(&records[..])?.read_to_end(&mut text)?;
+    if are_whole(&text) { Ok(records) } else { Err(damaged()) }
 }
 
 fn form_of(name: &str) -> RecordCompression {

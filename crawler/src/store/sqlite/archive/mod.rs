@@ -39,7 +39,7 @@ pub use current::{ArchivedBodies, ChangedSince, CurrentPage};
 pub(super) use current::{deleted, file_names, pages as current_pages, redirects, urls};
 pub(super) use index::{write as write_index, write_of_copies};
 pub use read::{ArchiveMoment, ArchivedCopy};
-pub(super) use read::{copy, members};
+pub(super) use read::{are_whole, copy, current_copy_of, members};
 pub use record::ArchivedAnswer;
 use record::{PayloadDigest, RecordHeader, cdx_date, date, digest};
 pub(super) use rewritten::{RewrittenFile, delete_others, forget_records, rewrite, verify};
@@ -142,6 +142,11 @@ impl ArchiveTaker {
             let crawl = &self.id("crawl", 0)[10..18];
             let name = format!("webloom-{}-{crawl}-{id:05}{}", cdx_date(self.created), compression.suffix());
             let path = self.folder.join(&name);
+            // What a kill left of one of the other form has no rows.
+            for form in RecordCompression::ALL.into_iter().filter(|form| *form != compression) {
+                let stem = name.strip_suffix(compression.suffix()).unwrap_or(&name);
+                let _ = std::fs::remove_file(self.folder.join(stem.to_owned() + form.suffix()));
+            }
             let opened = private(&path).and_then(|file| file.set_len(0).map(|()| file));
             let file = opened.map_err(unwritable(&path))?;
             sync_folder(&self.folder)?;

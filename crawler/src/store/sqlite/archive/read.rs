@@ -7,8 +7,9 @@ use std::{
 };
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
+use sha1::{Digest as _, Sha1};
 
-use super::{FOLDER, compression, failed, is_kept};
+use super::{FOLDER, compression, digest, failed, is_kept};
 use crate::{
     store::{StoreError, sqlite::resume},
     time::Moment,
@@ -55,11 +56,43 @@ pub(super) struct RecordPlace {
     pub(super) length: u64,
 }
 
+/// Pages by their fingerprints: the URL table has no index of them.
+const KNOWN: &str = "
+    CREATE TABLE temp.archived_url (fingerprint BLOB PRIMARY KEY, url INTEGER NOT NULL) WITHOUT ROWID;
+    INSERT INTO temp.archived_url SELECT fingerprint, url.id FROM url JOIN visit ON visit.id = url.visit
+     WHERE visit.outcome = 'stored' AND visit.truncated IS NULL AND url.id IN (SELECT url FROM archive_record)";
+
+/// The copy of a page that is there now, and is whole, for whoever asks for many.
+pub(in crate::store::sqlite) fn current_copy_of(
+    connection: &Connection,
+    dir: &Path,
+    url: &WebUrl,
+) -> Result<Option<ArchivedCopy>, StoreError> {
+    let know = || {
+        let is_known = "SELECT EXISTS (SELECT 1 FROM temp.sqlite_schema WHERE name = 'archived_url')";
+        if is_kept(connection)? && !connection.query_row(is_known, [], |row| row.get(0))? {
+            connection.execute_batch(KNOWN)?;
+        }
+        Ok(())
+    };
+    know().map_err(failed())?;
+    copy_of(connection, dir, (url, ArchiveMoment::Last), "temp.archived_url")
+}
+
 /// The copy of a URL; `None` if there is none.
 pub(in crate::store::sqlite) fn copy(
     connection: &Connection,
     dir: &Path,
     (url, moment): (&WebUrl, ArchiveMoment),
+) -> Result<Option<ArchivedCopy>, StoreError> {
+    copy_of(connection, dir, (url, moment), "(SELECT id AS url, fingerprint FROM url)")
+}
+
+fn copy_of(
+    connection: &Connection,
+    dir: &Path,
+    (url, moment): (&WebUrl, ArchiveMoment),
+    urls: &str,
 ) -> Result<Option<ArchivedCopy>, StoreError> {
     let find = || {
         if !is_kept(connection)? {
@@ -69,7 +102,7 @@ pub(in crate::store::sqlite) fn copy(
             return Ok(None);
         };
         let fingerprint = seed.fingerprint(&rules.key(url)).to_bytes();
-        found(connection, &fingerprint, moment)
+        found(connection, (&fingerprint, moment), urls)
     };
     let Some((mut copy, own, body)) = find().map_err(failed())? else { return Ok(None) };
     let read = |place: &RecordPlace| {
@@ -90,16 +123,21 @@ pub(in crate::store::sqlite) fn copy(
 
 type Found = (ArchivedCopy, RecordPlace, Option<RecordPlace>);
 
-fn found(connection: &Connection, fingerprint: &[u8], moment: ArchiveMoment) -> rusqlite::Result<Option<Found>> {
-    let select =
+fn found(
+    connection: &Connection,
+    (fingerprint, moment): (&[u8], ArchiveMoment),
+    urls: &str,
+) -> rusqlite::Result<Option<Found>> {
+    let select = format!(
         "SELECT record.at, record.sequence, record.visit, iif(record.body IS NULL, record.coding, whole.coding),
              (SELECT name FROM archive_file WHERE id = record.file), record.start, record.length,
              (SELECT name FROM archive_file WHERE id = whole.file), whole.start, whole.length,
              record.status BETWEEN 200 AND 299 OR record.body IS NOT NULL, coalesce(record.content_type, whole.content_type)
          FROM archive_record AS record LEFT JOIN archive_record AS whole ON whole.visit = record.body
-         WHERE record.url = (SELECT id FROM url WHERE fingerprint = ?1) AND record.at <= ?2
+         WHERE record.url = (SELECT url FROM {urls} WHERE fingerprint = ?1) AND record.at <= ?2
              AND (?3 IS NULL OR record.sequence = ?3)
-         ORDER BY 11 DESC, record.visit DESC LIMIT 1";
+         ORDER BY 11 DESC, record.visit DESC LIMIT 1"
+    );
     let (until, sequence) = match moment {
         ArchiveMoment::Last => (i64::MAX, None),
         ArchiveMoment::Sequence(sequence) => (i64::MAX, Some(sequence)),
@@ -122,7 +160,7 @@ fn found(connection: &Connection, fingerprint: &[u8], moment: ArchiveMoment) -> 
         };
         Ok((copy, place(row, 4)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?, place(row, 7)?))
     };
-    connection.query_row(select, params![fingerprint, until, sequence], found).optional()
+    connection.prepare_cached(&select)?.query_row(params![fingerprint, until, sequence], found).optional()
 }
 
 /// The head and the body of a record.
@@ -150,7 +188,25 @@ pub(in crate::store::sqlite) fn members(file: &mut File, start: u64, length: u64
     if text.starts_with(b"WARC/1.1\r\n") { Ok(text) } else { Err(damaged()) }
 }
 
-fn damaged() -> io::Error {
+/// Whether the blocks of records have their digests.
+pub(in crate::store::sqlite) fn are_whole(mut records: &[u8]) -> bool {
+    while !records.is_empty() {
+        let Some(end) = end_of_head(records) else { return false };
+        let (head, rest) = records.split_at(end);
+        let field = |name: &str| {
+            let mut lines = head.split(|byte| *byte == b'\n').filter_map(|line| std::str::from_utf8(line).ok());
+            lines.find_map(|line| line.strip_prefix(name)?.strip_prefix(": ")?.strip_suffix('\r'))
+        };
+        let length = field("Content-Length").and_then(|length| length.parse::<usize>().ok());
+        let Some((block, next)) = length.and_then(|length| rest.split_at_checked(length)) else { return false };
+        let has_digest = field("WARC-Block-Digest") == Some(&*digest(Sha1::digest(block).into()));
+        let Some(next) = next.strip_prefix(b"\r\n\r\n").filter(|_| has_digest) else { return false };
+        records = next;
+    }
+    true
+}
+
+pub(super) fn damaged() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, "there is no record where one was written")
 }
 

@@ -99,7 +99,9 @@ fn records(connection: &Connection, (id, file): (i64, &mut File), mut found: imp
         let named = named?;
         let header = format!("WARC/1.1\r\nWARC-Type: {}\r\n", named.kind);
         let is_there = archive::members(file, named.start, named.whole).is_ok_and(|text| {
-            text.starts_with(header.as_bytes()) && target(&text).is_some_and(|url| is_one_page(&rules, url, &named.url))
+            text.starts_with(header.as_bytes())
+                && archive::are_whole(&text)
+                && target(&text).is_some_and(|url| is_one_page(&rules, url, &named.url))
         });
         if !is_there {
             found(named);

@@ -63,10 +63,8 @@ pub(in crate::store::sqlite) fn search(
     (limit, at): (usize, Option<Moment>),
 ) -> Result<Option<SearchResults>> {
     let Some(indexed_to) = indexed_to(connection)? else { return Ok(None) };
-    let waiting = "SELECT count(*) FROM visit WHERE id > ? AND fetched_at <= ?";
-    let until = at.map_or(i64::MAX, |at| i64::try_from(at.millis()).unwrap_or(i64::MAX));
-    let waiting =
-        if at.is_some() { 0 } else { connection.query_row(waiting, [indexed_to, until], |row| row.get(0))? };
+    let waiting = "SELECT count(*) FROM visit WHERE id > ?";
+    let waiting = if at.is_some() { 0 } else { connection.query_row(waiting, [indexed_to], |row| row.get(0))? };
     if query.terms().is_empty() {
         return Ok(Some(SearchResults { waiting, ..SearchResults::default() }));
     }

@@ -18,15 +18,19 @@ const THEN: &str = "
     CREATE VIRTUAL TABLE temp.words_then USING fts5(
         title, heading, address, body, content = '', contentless_delete = 1, tokenize = 'unicode61 remove_diacritics 2')";
 
-const COPIES: &str = "
-    INSERT INTO temp.page_then
+/// What was reported since is not known of a page that has been visited since.
+const COPIES: &str = concat!(
+    "INSERT INTO temp.page_then
     SELECT seen.url,
-           CASE WHEN last.outcome = 'stored' THEN last.id
+           CASE WHEN seen.last = url.visit THEN ",
+    current_copy!(),
+    "           WHEN last.outcome = 'stored' THEN last.id
                 WHEN last.outcome = 'redirected' OR last.status = 404 OR last.status = 410 THEN NULL
                 ELSE seen.copy END, 0
     FROM (SELECT url, max(id) AS last, max(iif(outcome = 'stored', id, NULL)) AS copy
           FROM visit WHERE fetched_at <= ?1 GROUP BY url) AS seen
-    JOIN visit AS last ON last.id = seen.last";
+    JOIN visit AS last ON last.id = seen.last JOIN url ON url.id = seen.url LEFT JOIN page_state ON page_state.url = url.id"
+);
 
 const OTHERS: &str = concat!(
     "UPDATE temp.page_then SET is_other = 1
@@ -43,14 +47,14 @@ const TEXTS: &str =
      JOIN url ON url.id = page.url JOIN visit AS copy ON copy.id = page.copy LEFT JOIN text ON text.id = copy.text
      WHERE is_other AND copy.text IS NOT NULL";
 
-/// Those that are as the index has them, as for a search of now.
+/// Those that are as the index has them, as for a search of now. (Without the plus, the index would be asked once for each page.)
 pub(super) const MATCHING: &str = "
     SELECT id, relevance FROM (
         SELECT rowid AS id, -bm25(page_words, 10.0, 8.0, 4.0, 1.0) AS relevance FROM page_words WHERE page_words MATCH ?1
-            AND rowid IN (SELECT url FROM temp.page_then WHERE copy IS NOT NULL AND NOT is_other) LIMIT ?3)
+            AND +rowid IN (SELECT url FROM temp.page_then WHERE copy IS NOT NULL AND NOT is_other) LIMIT ?3)
     ORDER BY relevance DESC, id LIMIT ?2";
 pub(super) const TOTAL: &str = "SELECT count(*) FROM page_words WHERE page_words MATCH ?
-    AND rowid IN (SELECT url FROM temp.page_then WHERE copy IS NOT NULL AND NOT is_other)";
+    AND +rowid IN (SELECT url FROM temp.page_then WHERE copy IS NOT NULL AND NOT is_other)";
 
 /// A page as it was.
 pub(super) const PAGE: &str = "
