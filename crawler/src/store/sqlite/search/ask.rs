@@ -22,7 +22,7 @@ const READ: usize = 60;
 
 /// Pages that match of which it is computed how well: those that were found first, and all with the words in their titles. So words
 /// that nearly all of very many pages have take no longer.
-const WEIGHED: u64 = 100_000;
+const WEIGHED: u64 = 5_000;
 
 /// The weights of title, heading, address and body.
 const MATCHING: &str = "
