@@ -25,7 +25,7 @@ const LEVEL_OF_SHORT: u32 = 1;
 /// The head of a gzip member without a name and a time (RFC 1952).
 const GZIP: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff];
 
-/// Of 500 pages of the same manual, the levels 3, 5 and 9 take 73, 188 and 391 us a page for 16.0, 14.5 and 14.0 % of its length.
+/// Of 500 pages of the same manual (measured apart from the levels above), the levels 3, 5 and 9 take 73, 188 and 391 us a page for 16.0, 14.5 and 14.0 % of its length.
 const ZSTD_LEVEL: i32 = 5;
 
 /// What a zstd frame begins with: that it is one, that it ends with a sum, and that its window comes next.
