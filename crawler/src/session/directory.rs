@@ -12,7 +12,7 @@ use crate::{
 pub(crate) use sqlite::{
     ArchiveCopies, ArchiveMoment, ArchiveRule, ArchiveTaker, ArchivedAnswer, ArchivedBodies, ArchivedCopy,
     ArchivedVisit, Beginning, ChangedSince, CrawlDirectory, CurrentPage, DirectoryLock, FILES, FieldTaker,
-    RecordCompression, Records, index_pages, takers,
+    RecordCompression, Records, index_keys, index_pages, takers,
 };
 
 /// Where crawls are kept for which no directory is given.

@@ -6,7 +6,7 @@ use std::panic::resume_unwind;
 
 use tokio::task::spawn_blocking;
 
-use super::directory::{DirectoryLock, Records, index_pages};
+use super::directory::{DirectoryLock, Records, index_keys, index_pages};
 use crate::{config::Settings, engine::StopSignal};
 
 /// Which indices a crawl has.
@@ -26,6 +26,9 @@ impl Indices {
     pub(super) async fn bring_up(self, lock: &DirectoryLock, stop: &StopSignal) {
         let (lock, stop) = (lock.clone(), stop.clone());
         let write = move || {
+            if let Err(error) = index_keys(&lock) {
+                tracing::warn!(%error, "URLs have no index: to find one takes longer");
+            }
             if self.archive
                 && let Err(error) = lock.directory().and_then(|dir| Records::open(&dir)?.write_archive_index(&dir))
             {

@@ -67,5 +67,6 @@ pub use check::invariants;
 pub use directory::{CrawlDirectory, DirectoryLock, FILES};
 pub use failpoint::{BadFailPoint, FailPoint};
 pub use fields::FieldTaker;
+pub use prepare::index_keys;
 pub use records::Records;
 pub use search::index_pages;

@@ -2,7 +2,12 @@
 
 use rusqlite::{Connection, params};
 
-use super::{CrawlDirectory, apply, directory::sync_folder, purge, resume, schema};
+use super::{
+    CrawlDirectory, DirectoryLock, apply,
+    directory::{DATABASE, sync_folder},
+    error::Fault,
+    purge, resume, schema,
+};
 use crate::store::{AreaRow, Counters, Errs, KeptHistory, NewCrawl, NextSequence, Revisit, RunStart, StoreError};
 
 impl CrawlDirectory {
@@ -103,6 +108,25 @@ impl CrawlDirectory {
         };
         write(&mut self.connection).map_err(self.failed())
     }
+}
+
+/// Has readers find a URL by its key without reading them all, once a sequence has ended.
+///
+/// # Errors
+/// [`StoreError`] when the database cannot be read or written.
+pub fn index_keys(lock: &DirectoryLock) -> Result<(), StoreError> {
+    let database = lock.directory()?.join(DATABASE);
+    let update = || {
+        let connection = Connection::open(&database)?;
+        schema::prepare(&connection)?;
+        schema::prepare_writing(&connection)?;
+        let has_ended = "SELECT EXISTS (SELECT 1 FROM sequence WHERE end IS NOT NULL)";
+        if connection.query_row(has_ended, [], |row| row.get(0))? {
+            connection.execute_batch(schema::INDEX_OF_KEYS)?;
+        }
+        Ok(())
+    };
+    update().map_err(|fault: Fault| fault.of(&database))
 }
 
 fn known_urls(connection: &Connection) -> rusqlite::Result<u64> {

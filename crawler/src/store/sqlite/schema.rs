@@ -306,7 +306,8 @@ const MIGRATIONS: &[&str] = &["
     ALTER TABLE indexed_page ADD COLUMN similar INTEGER REFERENCES url (id); -- the first page whose text is nearly the same; null: none before it
 "];
 
-/// The index by which a further sequence finds the rows of earlier ones. The first sequence does without.
+/// The index by which a further sequence finds the rows of earlier ones, and readers a page. The first
+/// sequence does without until it has ended.
 pub(super) const INDEX_OF_KEYS: &str = "CREATE UNIQUE INDEX IF NOT EXISTS url_fingerprint ON url (fingerprint)";
 
 /// The index by which the visits of a URL are found. The first sequence does without, until pages of it are visited once more.
