@@ -32,6 +32,8 @@ pub enum Purpose {
     LinkCheck,
     /// The same, to find out as well what is inside: the names on a page, or what a style sheet loads.
     ContentCheck,
+    /// A page that was visited a moment ago, to see what of it moves by itself.
+    Confirm,
 }
 
 /// What a purpose means.
@@ -98,6 +100,8 @@ pub enum ReportTaker {
     LookUps,
     /// What finds links that lead nowhere.
     LinkChecks,
+    /// What finds out what moves by itself.
+    SecondLooks,
 }
 
 const fn page(purpose: Purpose) -> Row {
@@ -113,7 +117,7 @@ const LINK_CHECK: Row = Row {
 };
 
 /// By the number of the purpose.
-const TABLE: [Row; 13] = [
+const TABLE: [Row; 14] = [
     page(Purpose::Discover),
     page(Purpose::Retry),
     page(Purpose::Revisit),
@@ -145,6 +149,13 @@ const TABLE: [Row; 13] = [
     Row { purpose: Purpose::Guess, queue: Queue::Extra, of_page: false, body: Body::Page, taker: ReportTaker::Sources },
     LINK_CHECK,
     Row { purpose: Purpose::ContentCheck, body: Body::Content, ..LINK_CHECK },
+    Row {
+        purpose: Purpose::Confirm,
+        queue: Queue::Extra,
+        of_page: false,
+        body: Body::Page,
+        taker: ReportTaker::SecondLooks,
+    },
 ];
 
 impl Purpose {
@@ -165,12 +176,12 @@ impl Purpose {
 
     /// Whether a failure may be its own: whoever waits for what is on it waits no longer than it has attempts.
     pub fn may_be_at_fault(self) -> bool {
-        self.is_of_a_page() || self.is_link_check() || self == Self::Guess
+        self.is_of_a_page() || self.is_link_check() || matches!(self, Self::Guess | Self::Confirm)
     }
 
     /// Whether no budget of pages is for it.
     pub fn is_beside_budget(self) -> bool {
-        self.is_due() || self.is_link_check()
+        self.is_due() || self.is_link_check() || self == Self::Confirm
     }
 
     /// Whether it is to find out whether a URL is there that is none of the crawl.

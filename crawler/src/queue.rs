@@ -155,7 +155,7 @@ impl WorkItem {
     /// What identifies its copy, where a server may say that this is still good. A page that is fetched to check such an answer is fetched
     /// whole.
     pub fn validators(&self) -> Option<&Validators> {
-        let is_check = matches!(self.purpose, Purpose::Audit | Purpose::DueAudit);
+        let is_check = matches!(self.purpose, Purpose::Audit | Purpose::DueAudit | Purpose::Confirm);
         let copy = self.copy.as_deref().filter(|copy| copy.may_304 && copy.links_hold && !is_check)?;
         Some(&copy.validators)
     }

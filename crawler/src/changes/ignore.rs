@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use regex::Regex;
 
-use crate::text::Text;
+use crate::text::{ElementPath, Text};
 
 /// Rules by which parts of a text are not compared.
 ///
@@ -100,10 +100,10 @@ impl Ignore {
         if self.keeps_all() {
             return text.clone();
         }
-        let mut lines: Vec<_> = text.lines().collect();
+        let mut lines: Vec<_> = text.placed().collect();
         self.markers.iter().for_each(|marker| marker.apply(&mut lines));
-        let lines: Vec<_> = lines.into_iter().map(|line| self.without_patterns(line)).collect();
-        Text::from_lines(lines.iter().map(|line| &**line))
+        let lines: Vec<_> = lines.into_iter().map(|(line, place)| (self.without_patterns(line), place)).collect();
+        Text::from_placed(lines.iter().map(|(line, place)| (&**line, *place)))
     }
 
     fn without_patterns<'a>(&self, line: &'a str) -> Cow<'a, str> {
@@ -118,9 +118,9 @@ impl Ignore {
 }
 
 impl Marker {
-    fn apply(&self, lines: &mut Vec<&str>) {
+    fn apply(&self, lines: &mut Vec<(&str, ElementPath)>) {
         let (Self::Before(text) | Self::After(text)) = self;
-        let Some(at) = lines.iter().position(|line| line.contains(&**text)) else { return };
+        let Some(at) = lines.iter().position(|(line, _)| line.contains(&**text)) else { return };
         match self {
             Self::Before(_) => drop(lines.drain(..=at)),
             Self::After(_) => lines.truncate(at),

@@ -33,6 +33,10 @@ pub enum Difference {
     Text(Way),
     /// By an edit that many pages share, which is reported for all of them.
     SiteWide,
+    /// In what moves by itself.
+    Noise,
+    /// In all that there is, and that moves by itself.
+    AllNoise,
 }
 
 /// How a text became another.
@@ -48,7 +52,7 @@ pub enum Way {
 
 impl LookOutcome {
     /// Every one.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 15] = [
         Self::There(Difference::None),
         Self::There(Difference::Bytes),
         Self::There(Difference::Unknown),
@@ -62,6 +66,8 @@ impl LookOutcome {
         Self::Unreachable,
         Self::Replaced,
         Self::Cut,
+        Self::There(Difference::Noise),
+        Self::There(Difference::AllNoise),
     ];
 
     /// Its number, in a table that does not outlive the program.
@@ -80,6 +86,8 @@ impl LookOutcome {
             Self::Unreachable => 10,
             Self::Replaced => 11,
             Self::Cut => 12,
+            Self::There(Difference::Noise) => 13,
+            Self::There(Difference::AllNoise) => 14,
         }
     }
 
@@ -95,9 +103,9 @@ mod tests {
 
     #[test]
     fn each_look_has_a_number_of_its_own() {
-        let codes: Vec<_> = (-1..14).map(LookOutcome::of_code).collect();
-        assert_eq!(codes[1..14], LookOutcome::ALL.map(Some));
-        assert_eq!([codes[0], codes[14]], [None; 2]);
+        let codes: Vec<_> = (-1..16).map(LookOutcome::of_code).collect();
+        assert_eq!(codes[1..16], LookOutcome::ALL.map(Some));
+        assert_eq!([codes[0], codes[16]], [None; 2]);
         assert!(LookOutcome::ALL.iter().all(|look| LookOutcome::of_code(look.code()) == Some(*look)));
     }
 }

@@ -96,6 +96,8 @@ pub struct Occasion {
     pub visit: i64,
     /// Whether too many pages changed at once for one look to be believed.
     pub mass: bool,
+    /// Whether what differs may move by itself: there was no second look yet.
+    pub unsure: bool,
     /// Time to the second look at a text that shrank.
     pub confirm: Duration,
     /// The same at a page that is not found.
@@ -144,12 +146,13 @@ impl Doubt {
             Self::Shrunk => "shrunk",
             Self::Mass => "mass",
             Self::Cut => "cut",
+            Self::Unsure => "unsure",
         }
     }
 
     /// Reads [`Doubt::as_str`].
     pub fn from_word(word: &str) -> Option<Self> {
-        [Self::Missing, Self::Shrunk, Self::Mass, Self::Cut].into_iter().find(|one| one.as_str() == word)
+        [Self::Missing, Self::Shrunk, Self::Mass, Self::Cut, Self::Unsure].into_iter().find(|one| one.as_str() == word)
     }
 }
 
@@ -164,6 +167,8 @@ pub enum Doubt {
     Mass,
     /// Its last copy was cut short.
     Cut,
+    /// What differs may move by itself.
+    Unsure,
 }
 
 /// What was last said of a page. That of a page of which nothing is to be remembered is the default, but for its copy.
@@ -278,10 +283,11 @@ impl Standing {
             self.doubt = None;
         }
         all.extend(match difference {
-            Difference::None => {
+            Difference::None | Difference::Noise => {
                 self.good = Some(visit);
                 self.unchanged().map(|(change, since)| reported(change, since))
             }
+            Difference::AllNoise => self.only_noise(visit).map(|change| reported(change, good)),
             Difference::SiteWide => {
                 (self.doubt, self.good) = (None, Some(visit));
                 None
@@ -306,6 +312,13 @@ impl Standing {
         let flapped = self.volatile && self.flaps > 0;
         (self.volatile, self.flaps, self.calm) = (false, 0, 0);
         self.earlier.filter(|_| flapped).map(|since| (Change::ChangedText, since))
+    }
+
+    /// One that has nothing but what moves by itself is reported once.
+    fn only_noise(&mut self, visit: i64) -> Option<Change> {
+        (self.doubt, self.good, self.calm) = (None, Some(visit), 0);
+        let was = std::mem::replace(&mut self.volatile, true);
+        (!was).then_some(Change::Volatile)
     }
 
     fn changed_bytes(&mut self, visit: i64) -> Option<Change> {
@@ -354,7 +367,8 @@ impl Standing {
             Some((Doubt::Mass, since)) if occasion.at < since + occasion.mass_after => true,
             Some((_, since)) => shrunk && occasion.at < since + occasion.confirm,
             None if shrunk => self.doubts(Doubt::Shrunk, occasion),
-            None => occasion.mass && self.doubts(Doubt::Mass, occasion),
+            None if occasion.mass => self.doubts(Doubt::Mass, occasion),
+            None => occasion.unsure && self.doubts(Doubt::Unsure, occasion),
         }
     }
 
@@ -433,7 +447,7 @@ mod tests {
             let at = Moment::EPOCH + MINUTE * self.minute;
             let Self { mass, gone_after, mass_after, .. } = *self;
             let visit = i64::from(self.minute) + 1;
-            let occasion = Occasion { at, visit, mass, confirm: MINUTE * 2, gone_after, mass_after };
+            let occasion = Occasion { at, visit, mass, unsure: false, confirm: MINUTE * 2, gone_after, mass_after };
             self.standing.look(look, &occasion).iter().map(|reported| reported.change.as_str()).collect()
         }
 
@@ -588,6 +602,7 @@ mod tests {
             at: Moment::EPOCH,
             visit: 5,
             mass: false,
+            unsure: false,
             confirm: MINUTE,
             gone_after: MINUTE,
             mass_after: MINUTE,

@@ -12,7 +12,7 @@ use super::{
     outcome,
 };
 use crate::{
-    changes::{Change, KeptTexts, Suggestion, Suggestions, unified},
+    changes::{Change, unified},
     config::Layers,
     observe::figures::counted,
     report::{Column, Value},
@@ -50,14 +50,19 @@ pub(super) struct ChangesArgs {
     /// List what waits for a second look instead
     ///
     /// Each line has the time when the second look is due. A change is listed as such after it.
-    #[arg(long, conflicts_with_all = ["since", "change", "diff", "suggest_ignore"])]
+    #[arg(long, conflicts_with_all = ["since", "change", "diff", "masks", "masked"])]
     pending: bool,
-    /// Suggest rules for --ignore instead
+    /// List what moves by itself and is not reported instead
     ///
-    /// The rules match lines that were different each time Webloom fetched a page, such as counters, dates and tokens,
-    /// and nothing else in the kept texts. The list has the number of pages for each rule, and an example.
-    #[arg(long, conflicts_with_all = ["since", "change", "matching", "diff"])]
-    suggest_ignore: bool,
+    /// These are clocks, counters, adverts and the like. Each line has the place, on how many pages it was found, since which sequence,
+    /// and an example.
+    #[arg(long, conflicts_with_all = ["since", "change", "diff", "masked"])]
+    masks: bool,
+    /// List the changes that were not reported because they move by themselves instead
+    ///
+    /// Webloom shows those between the texts that it has kept.
+    #[arg(long, conflicts_with_all = ["since", "change", "diff"])]
+    masked: bool,
 }
 
 const COLUMNS: [Column; 9] = [
@@ -77,13 +82,17 @@ const DIFF: &str = "diff";
 
 const PENDING: [Column; 4] = [Column::plain("since"), Column::plain("due"), Column::plain("doubt"), Column::url("url")];
 
-const SUGGESTED: [Column; 5] = [
-    Column::plain("rule"),
+const MASKS: [Column; 7] = [
+    Column::plain("where"),
+    Column::plain("kind"),
     Column::plain("pages"),
-    Column::url("url"),
-    Column::plain("before"),
-    Column::plain("after"),
+    Column::plain("since"),
+    Column::plain("hid"),
+    Column::plain("example"),
+    Column::plain("then"),
 ];
+
+const MASKED: [Column; 4] = [Column::plain("at"), Column::url("url"), Column::plain("before"), Column::plain("after")];
 
 /// What a table has on a terminal.
 const SHORT: [&str; 6] = ["at", "change", "count", "url", "to", DIFF];
@@ -91,8 +100,11 @@ const SHORT: [&str; 6] = ["at", "change", "count", "url", "to", DIFF];
 pub(super) fn run(args: &ChangesArgs) -> Result<ExitCode, CommandFailure> {
     let records = directory::records(&args.dir)?;
     let last = records.last_sequence()?.ok_or_else(|| StoreError::Empty { path: args.dir.clone() })?;
-    if args.suggest_ignore {
-        return suggest_ignore(&records, &args.format);
+    if args.masks {
+        return args.list_masks(&records);
+    }
+    if args.masked {
+        return args.list_masked(&records);
     }
     if args.pending {
         return args.list_pending(&records);
@@ -157,6 +169,52 @@ impl ChangesArgs {
         listing.end()
     }
 
+    fn list_masks(&self, records: &impl ReadSide) -> Result<ExitCode, CommandFailure> {
+        let mut listing = Listing::begin(&MASKS, &MASKS.map(|column| column.name), &self.format);
+        let mut none = true;
+        records.masks(|line| {
+            if self.matching.as_ref().is_some_and(|pattern| !pattern.is_match(&line.address)) {
+                return true;
+            }
+            none = false;
+            let place = line.mask.place();
+            let place = if place.is_empty() { line.address } else { format!("{} {place}", line.address) };
+            let [example, then] = &line.mask.example;
+            listing.add(&[
+                place.as_str().into(),
+                line.mask.kind().as_str().into(),
+                (line.mask.pages as u64).into(),
+                line.mask.since.into(),
+                line.mask.hid.into(),
+                example.as_str().into(),
+                then.as_str().into(),
+            ])
+        })?;
+        if none {
+            outcome::tell("nothing is known to move by itself");
+        }
+        listing.end()
+    }
+
+    fn list_masked(&self, records: &impl ReadSide) -> Result<ExitCode, CommandFailure> {
+        let stored = records.settings()?.unwrap_or_default();
+        let ignore = Layers::new().stored(&stored).resolve()?.settings.change.ignored();
+        let mut listing = Listing::begin(&MASKED, &MASKED.map(|column| column.name), &self.format);
+        let mut none = true;
+        records.masked(&ignore, |line| {
+            if self.matching.as_ref().is_some_and(|pattern| !pattern.is_match(&line.url)) {
+                return true;
+            }
+            none = false;
+            let at = listing::time(line.at.millis());
+            listing.add(&[at.into(), line.url.as_str().into(), line.before.as_str().into(), line.after.as_str().into()])
+        })?;
+        if none {
+            outcome::tell("nothing was left out: in the texts that are kept, nothing moves by itself");
+        }
+        listing.end()
+    }
+
     /// A change that is not reported yet is still a change.
     fn tell_of_pending(&self, records: &impl ReadSide) -> Result<(), CommandFailure> {
         let mut pending = 0;
@@ -182,33 +240,6 @@ fn each_pending(records: &impl ReadSide, each: impl FnMut(PendingChange) -> bool
     let stored = records.settings()?.unwrap_or_default();
     let change = Layers::new().stored(&stored).resolve()?.settings.change;
     Ok(records.pending_changes(change.confirm, change.gone_after, each)?)
-}
-
-/// Lists rules for what rotates and is not ignored yet.
-fn suggest_ignore(records: &impl ReadSide, format: &FormatArg) -> Result<ExitCode, CommandFailure> {
-    let stored = records.settings()?.unwrap_or_default();
-    let ignore = Layers::new().stored(&stored).resolve()?.settings.change.ignored();
-    let compared = |mut page: KeptTexts| {
-        page.texts.iter_mut().for_each(|(_, text)| *text = ignore.apply(text));
-        page.texts.dedup_by(|one, before| one.1 == before.1);
-        page
-    };
-    let mut suggestions = Suggestions::default();
-    records.kept_texts(|page| suggestions.add(&compared(page)))?;
-    let mut trial = suggestions.try_out();
-    records.kept_texts(|page| trial.add(&compared(page)))?;
-    let offered = trial.offered();
-    if offered.is_empty() {
-        outcome::tell("no rule to suggest: in the texts that are kept, no line differs each time its page is fetched");
-    }
-    let mut listing = Listing::begin(&SUGGESTED, &SUGGESTED.map(|column| column.name), format);
-    let row = |one: &Suggestion| {
-        let [rule, url, before, after] =
-            [&one.rule, &one.url, &one.before, &one.after].map(|text| text.as_str().into());
-        listing.add(&[rule, one.pages.into(), url, before, after])
-    };
-    offered.iter().all(row);
-    listing.end()
 }
 
 /// From where on changes are asked for.

@@ -373,6 +373,8 @@ pub struct RawChange {
     pub gone_after: Option<RawValue>,
     /// Share of the pages of a section that may change at once.
     pub mass_share: Option<RawValue>,
+    /// Share of the requests that second looks may add.
+    pub confirm_share: Option<RawValue>,
     /// Pages with the same edit that make it a site-wide one.
     pub site_wide_pages: Option<RawValue>,
 }

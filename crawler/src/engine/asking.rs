@@ -26,6 +26,7 @@ pub(super) fn asking(
         StoreQuestion::LinksToCheck(request) => {
             Message::LinksToCheck(request, answers.reply(StoreAnswer::LinksToCheck))
         }
+        StoreQuestion::UnsurePages => Message::UnsurePages(answers.reply(StoreAnswer::UnsurePages)),
         StoreQuestion::Robots(host) => {
             Message::Robots(host, answers.reply(move |body| StoreAnswer::Robots(host, body)))
         }

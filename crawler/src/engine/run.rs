@@ -203,7 +203,15 @@ fn begin<F: Fetcher + 'static, S: Store, H: WriterHost>(
     let (started, now) = (launch.clock.started(), launch.clock.now());
     let is_followed = visitor.events.is_some();
     let (resumed, filter) = (launch.resumed, launch.filter);
-    let setup = Setup { resumed, settings: launch.settings, filter, is_followed, started, now };
+    let setup = Setup {
+        resumed,
+        settings: launch.settings,
+        filter,
+        keeps_texts: text_rule.is_some(),
+        is_followed,
+        started,
+        now,
+    };
     let core = setup.core(agent).map_err(|error| EngineError::Setup(Box::new(error)))?;
     let cache = if core.is_exact() { Errs::Never } else { Errs::Sometimes };
     let (audit_sample, finds_keys) = ((sample > 0).then_some(sample), core.forgets() || core.counts_links());
@@ -290,5 +298,6 @@ fn change_rules(settings: &ChangeSettings) -> ChangeRules {
         gone_after: settings.gone_after,
         mass_share: settings.mass_share,
         site_wide_pages: settings.site_wide_pages,
+        confirm_share: settings.confirm_share,
     }
 }

@@ -7,7 +7,7 @@
 //! An element that shows nothing and is never closed must not swallow the rest of the page: its content is forgotten
 //! when it ends, not before.
 
-use crate::text::{Mark, Text, TextBuilder};
+use crate::text::{ElementPath, Mark, Text, TextBuilder};
 
 /// Takes what the tokenizer finds and nothing collects.
 pub(super) trait Listener {
@@ -43,7 +43,12 @@ pub(super) struct LineBuilder {
     /// How many elements are open in which a line feed ends a line.
     preformatted: usize,
     silent: Option<Silent>,
+    /// The open blocks, [`DEEPEST`] at most, each as the path of what is in it.
+    open: Vec<ElementPath>,
 }
+
+/// Blocks of which it is known where they end; those in them are nowhere else than they are.
+const DEEPEST: usize = 100;
 
 /// The outermost open element that shows nothing.
 #[derive(Debug)]
@@ -68,6 +73,59 @@ impl LineBuilder {
             self.silent = Some(Silent { name, depth: 1, mark, preformatted: self.preformatted });
         }
     }
+
+    /// A block begins, which ends those that it cannot be in.
+    fn open(&mut self, name: &[u8]) {
+        if self.open.last().is_some_and(|block| block.innermost() == P) {
+            self.open.pop();
+        }
+        let (ended, within) = ends(name);
+        if !ended.is_empty() {
+            let is_around = |block: &ElementPath| within.contains(&block.innermost());
+            let first = self.open.iter().rposition(is_around).map_or(0, |around| around + 1);
+            let sibling = self.open[first..].iter().position(|block| ended.contains(&block.innermost()));
+            self.open.truncate(sibling.map_or(self.open.len(), |sibling| first + sibling));
+        }
+        let path = self.path().inside(name);
+        if path != self.path() && self.open.len() < DEEPEST {
+            self.open.push(path);
+        }
+        self.text.is_in(self.path());
+    }
+
+    fn close(&mut self, name: &[u8]) {
+        let block = of(name);
+        if let Some(open) = self.open.iter().rposition(|open| open.innermost() == block) {
+            self.open.truncate(open);
+            self.text.is_in(self.path());
+        }
+    }
+
+    fn path(&self) -> ElementPath {
+        self.open.last().copied().unwrap_or_default()
+    }
+}
+
+const fn of(name: &[u8]) -> ElementPath {
+    ElementPath::of_number(0).inside(name)
+}
+
+const P: ElementPath = of(b"p");
+const LIST: [ElementPath; 4] = [of(b"ul"), of(b"ol"), of(b"menu"), of(b"dir")];
+const TABLE: [ElementPath; 1] = [of(b"table")];
+const GROUPS: [ElementPath; 3] = [of(b"thead"), of(b"tbody"), of(b"tfoot")];
+
+/// The blocks that one of this name ends, where they are open within the innermost of those behind them: their end tags may be left out.
+const fn ends(name: &[u8]) -> (&'static [ElementPath], &'static [ElementPath]) {
+    match name {
+        b"li" => (const { &[of(b"li")] }, &LIST),
+        b"dt" | b"dd" => (const { &[of(b"dt"), of(b"dd")] }, const { &[of(b"dl")] }),
+        b"td" | b"th" => (const { &[of(b"td"), of(b"th")] }, const { &[of(b"tr"), of(b"table")] }),
+        b"tr" => (const { &[of(b"tr")] }, &TABLE),
+        b"thead" | b"tbody" | b"tfoot" => (&GROUPS, &TABLE),
+        b"option" => (const { &[of(b"option")] }, const { &[of(b"select")] }),
+        _ => (&[], &[]),
+    }
 }
 
 impl Listener for LineBuilder {
@@ -82,6 +140,7 @@ impl Listener for LineBuilder {
         }
         if is_block(name) {
             self.text.end_line();
+            self.open(name);
         }
         self.preformatted += usize::from(is_preformatted(name));
     }
@@ -89,6 +148,7 @@ impl Listener for LineBuilder {
     fn closed(&mut self, name: &[u8]) {
         if is_block(name) {
             self.text.end_line();
+            self.close(name);
         }
         self.preformatted = self.preformatted.saturating_sub(usize::from(is_preformatted(name)));
         let Some(silent) = self.silent.as_mut().filter(|silent| silent.name == name) else { return };

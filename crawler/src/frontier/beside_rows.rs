@@ -79,7 +79,11 @@ impl Frontier {
 
     /// Gives up the URLs of a host that are to be checked.
     pub fn drop_link_checks(&mut self, host: HostId) -> Vec<WorkItem> {
-        let taken = Extras::take(&mut self.queue(host).extras, |extras| Some(extras.take_link_checks()));
+        self.drop_those(host, Purpose::is_link_check)
+    }
+
+    fn drop_those(&mut self, host: HostId, which: fn(Purpose) -> bool) -> Vec<WorkItem> {
+        let taken = Extras::take(&mut self.queue(host).extras, |extras| Some(extras.take_all(which)));
         let dropped = taken.unwrap_or_default();
         self.extras -= dropped.len() as u64;
         self.plan(host);
@@ -90,6 +94,12 @@ impl Frontier {
     pub fn drop_unhealthy_link_checks(&mut self) -> Vec<WorkItem> {
         let hosts: Vec<HostId> = self.unhealthy.iter().copied().collect();
         hosts.into_iter().flat_map(|host| self.drop_link_checks(host)).collect()
+    }
+
+    /// Gives up the second looks at pages.
+    pub fn drop_second_looks(&mut self) -> Vec<WorkItem> {
+        let hosts: Vec<HostId> = (0..).map(HostId).take(self.hosts.len()).collect();
+        hosts.into_iter().flat_map(|host| self.drop_those(host, |purpose| purpose == Purpose::Confirm)).collect()
     }
 
     /// Gives up all extras but robots.txt.

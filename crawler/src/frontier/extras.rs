@@ -42,9 +42,9 @@ impl Extras {
         self.others.remove(&guess)
     }
 
-    pub(super) fn take_link_checks(&mut self) -> Vec<WorkItem> {
+    pub(super) fn take_all(&mut self, which: fn(Purpose) -> bool) -> Vec<WorkItem> {
         let all = std::mem::take(&mut self.others).into_iter();
-        let (taken, left) = all.partition(|((.., purpose), _)| purpose.is_link_check());
+        let (taken, left) = all.partition(|((.., purpose), _)| which(*purpose));
         self.others = left;
         BTreeMap::into_values(taken).collect()
     }

@@ -2,11 +2,15 @@
 
 use std::time::Duration;
 
-use super::packing::{pack, unpack};
+use super::{
+    leb128::{put, take},
+    packing::{pack, unpack},
+};
 use crate::{
-    changes::{Change, Doubt, Ignore, digest},
+    candidate::Ticket,
+    changes::{Change, Doubt, Ignore, Mask, digest},
     queue::KnownText,
-    text::{MOST_BYTES, RuledText, Text},
+    text::{ElementPath, MOST_BYTES, RuledText, Text},
     time::Moment,
 };
 
@@ -28,6 +32,8 @@ pub struct ChangeRules {
     pub mass_share: f64,
     /// Pages with the same edit that make it a site-wide one; 0 is never.
     pub site_wide_pages: u32,
+    /// Share of requests that second looks may add, by which what moves by itself is found; 0 is none.
+    pub confirm_share: f64,
 }
 
 #[cfg(test)]
@@ -36,7 +42,7 @@ impl ChangeRules {
     pub(crate) fn at_once() -> Self {
         let ignore = Ignore::default();
         let [confirm, gone_after] = [Duration::ZERO; 2];
-        Self { ignore, texts: 5, confirm, gone_after, mass_share: 0.2, site_wide_pages: 5 }
+        Self { ignore, texts: 5, confirm, gone_after, mass_share: 0.2, site_wide_pages: 5, confirm_share: 0.0 }
     }
 }
 
@@ -49,17 +55,19 @@ pub struct TextRow {
     pub digest: [u8; 32],
     /// Its lines, compressed; empty where the copy has the same text.
     pub body: Vec<u8>,
+    /// In which elements they are: a path, and how many lines in a row are there, as LEB128.
+    pub places: Vec<u8>,
 }
 
 impl TextRow {
     /// That of a text, where the copy has this one.
     pub fn of(page: &RuledText, known: Option<KnownText>) -> Self {
-        let row = Self { rule: page.rule.number(), digest: digest(&page.text), body: Vec::new() };
+        let row = Self { rule: page.rule.number(), digest: digest(&page.text), body: Vec::new(), places: Vec::new() };
         if known.is_some_and(|known| row.is_of(known)) {
             return row;
         }
         let body = pack(page.text.as_str().as_bytes(), COMPRESSION);
-        Self { body, ..row }
+        Self { body, places: pack_places(page.text.places()), ..row }
     }
 
     /// Whether it is this text.
@@ -71,6 +79,29 @@ impl TextRow {
 /// The text in [`TextRow::body`]; `None` where that holds none.
 pub fn text_of(body: &[u8]) -> Option<Text> {
     Some(Text::from_stored(&words_of(body)?))
+}
+
+/// The same with the places of its lines, as far as these are known.
+pub fn placed_text(body: &[u8], places: &[u8]) -> Option<Text> {
+    Some(text_of(body)?.at(unpack_places(places)))
+}
+
+fn pack_places(places: &[ElementPath]) -> Vec<u8> {
+    let mut packed = Vec::new();
+    for run in places.chunk_by(|one, other| one == other) {
+        put(&mut packed, run[0].number());
+        put(&mut packed, run.len() as u64);
+    }
+    packed
+}
+
+fn unpack_places(mut packed: &[u8]) -> Vec<ElementPath> {
+    let mut places = Vec::new();
+    while let Some((path, lines)) = take(&mut packed).and_then(|path| Some((path, take(&mut packed)?))) {
+        let lines = usize::try_from(lines).unwrap_or(usize::MAX).min(MOST_BYTES - places.len());
+        places.extend(std::iter::repeat_n(ElementPath::of_number(path), lines));
+    }
+    places
 }
 
 /// The same as it is there, for whoever looks at its words alone.
@@ -126,4 +157,51 @@ pub struct ChangeLine {
     pub count: Option<u64>,
     /// The texts before and now, where both are kept and were made by the same rule.
     pub texts: Option<(String, String)>,
+}
+
+/// What moves by itself, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MaskLine {
+    /// The address of the section, or of the page.
+    pub address: String,
+    /// Whether it is that of a page.
+    pub is_page: bool,
+    /// What moves.
+    pub mask: Mask,
+}
+
+/// What was hidden of a change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MaskedLine {
+    /// The page.
+    pub url: String,
+    /// When it was seen to be another.
+    pub at: Moment,
+    /// The lines that went.
+    pub before: String,
+    /// Those that came.
+    pub after: String,
+}
+
+/// What a page said when it was fetched once more.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SecondLookRow {
+    /// The number of its admission.
+    pub page: Ticket,
+    /// SHA-256 of its body; `None` if there was no page.
+    pub digest: Option<[u8; 32]>,
+    /// What it said.
+    pub text: Option<TextRow>,
+}
+
+/// Lines of changed texts, by what became of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
+#[serde(default)]
+pub struct NoiseFigures {
+    /// Lines that masks hid.
+    pub hidden: u64,
+    /// Lines that differed on pages that were looked at twice, and no mask hid before.
+    pub looked: u64,
+    /// Those of them that a second look withdrew.
+    pub withdrawn: u64,
 }

@@ -48,6 +48,8 @@ pub struct Counters {
     pub generations: u32,
     /// Pages fetched again for lost URLs.
     pub rescue_fetches: u64,
+    /// Pages that were fetched once more to see what of them moves by itself.
+    pub second_looks: u64,
     /// Looks at pages that were known, by the number of their host. The writer adds them at the end of a run.
     #[serde(skip_serializing_if = "SiteLooks::is_empty")]
     pub looks: SiteLooks,
@@ -68,6 +70,7 @@ impl Counters {
         self.forgotten += step.forgotten;
         self.generations += step.generations;
         self.rescue_fetches += step.rescue_fetches;
+        self.second_looks += step.second_looks;
         if step.expected_lost > 0.0 {
             self.expected_lost = step.expected_lost;
         }

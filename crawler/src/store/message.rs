@@ -2,8 +2,8 @@
 
 use super::{
     Abandonment, AreaRow, CheckedLink, Counters, DuePages, DueRequest, HostRow, KeptPart, LinkCheckRequest,
-    LinksToCheck, LostRow, RankRows, RescueRow, RobotsRow, SequenceEnd, SitemapsRow, SweepRequest, Swept, UrlChange,
-    UrlRow, VisitRow,
+    LinksToCheck, LostRow, RankRows, RescueRow, RobotsRow, SecondLookRow, SequenceEnd, SitemapsRow, SweepRequest,
+    Swept, UrlChange, UrlRow, VisitRow,
 };
 use crate::{
     candidate::{HostId, Ticket},
@@ -47,6 +47,8 @@ pub struct Step {
     pub ranks: Option<RankRows>,
     /// URLs that were checked.
     pub checked: Vec<CheckedLink>,
+    /// A page was fetched once more, to see what of it moves by itself.
+    pub second_look: Option<SecondLookRow>,
     /// What the step adds to the sequence's sums.
     pub counters: Counters,
 }
@@ -127,6 +129,8 @@ pub enum Message {
     Lift(Reply<Vec<Nearer>>),
     /// Commits, then reads the URLs that are to be checked.
     LinksToCheck(LinkCheckRequest, Reply<LinksToCheck>),
+    /// Commits, then reads which pages are to be fetched once more, to see what of them moves by itself.
+    UnsurePages(Reply<Vec<WorkItem>>),
     /// Reads the body of a host's robots.txt, after all that was sent before.
     Robots(HostId, Reply<Option<Vec<u8>>>),
     /// Reads the URL of the page through which a URL was found, after all that was sent before.
@@ -148,6 +152,7 @@ impl std::fmt::Debug for Message {
             Self::Propose(step, ..) => f.debug_tuple("Propose").field(step).finish_non_exhaustive(),
             Self::Refill(request, _) => f.debug_tuple("Refill").field(request).finish_non_exhaustive(),
             Self::LinksToCheck(request, _) => f.debug_tuple("LinksToCheck").field(request).finish_non_exhaustive(),
+            Self::UnsurePages(_) => f.debug_tuple("UnsurePages").finish_non_exhaustive(),
             Self::Lift(_) => f.write_str("Lift"),
             Self::Robots(host, _) => f.debug_tuple("Robots").field(host).finish_non_exhaustive(),
             Self::Via(url, _) => f.debug_tuple("Via").field(url).finish_non_exhaustive(),

@@ -36,7 +36,10 @@ mod summary;
 mod why;
 mod writing;
 
-pub use changes::{ChangeLine, ChangeRules, PendingChange, Since, TextRow, text_of, words_of};
+pub use changes::{
+    ChangeLine, ChangeRules, MaskLine, MaskedLine, NoiseFigures, PendingChange, SecondLookRow, Since, TextRow,
+    placed_text, text_of, words_of,
+};
 pub use compared::ComparedPage;
 pub use counters::{Counters, UNJUDGED};
 pub use crawl::{LastSequence, NewCrawl, NextSequence, Revisit, is_over};

@@ -3,11 +3,11 @@
 use std::{path::Path, time::Duration};
 
 use super::{
-    AreaRow, ChangeLine, ComparedPage, ContentTypes, Counters, LinkLine, LinkQuery, LinksRead, PageFilter, PageLine,
-    PendingChange, ReadError, RetryCounts, RetryFilter, SearchResults, SequenceLosses, Since, SitemapLine,
-    StoredSummary, UrlFacts,
+    AreaRow, ChangeLine, ComparedPage, ContentTypes, Counters, LinkLine, LinkQuery, LinksRead, MaskLine, MaskedLine,
+    PageFilter, PageLine, PendingChange, ReadError, RetryCounts, RetryFilter, SearchResults, SequenceLosses, Since,
+    SitemapLine, StoredSummary, UrlFacts,
 };
-use crate::{changes::KeptTexts, queue::Counts, revisit::GivenIntervals, search::Query, time::Moment, url::WebUrl};
+use crate::{changes::Ignore, queue::Counts, revisit::GivenIntervals, search::Query, time::Moment, url::WebUrl};
 
 /// The records of a crawl, open for reading, also while the crawl runs.
 pub trait ReadSide {
@@ -128,11 +128,17 @@ pub trait ReadSide {
     /// [`ReadError`] when the records cannot be read.
     fn settings(&self) -> Result<Option<String>, ReadError>;
 
-    /// Shows the kept texts of every page, as far as they were made by the rule of its last one, to `each`.
+    /// Shows what moves by itself to `each` until it answers `false`: on the pages of a section, then on single pages.
     ///
     /// # Errors
     /// [`ReadError`] when the records cannot be read.
-    fn kept_texts(&self, each: impl FnMut(KeptTexts)) -> Result<(), ReadError>;
+    fn masks(&self, each: impl FnMut(MaskLine) -> bool) -> Result<(), ReadError>;
+
+    /// Shows what is hidden between the kept texts of pages, of what is not ignored, to `each` until it answers `false`.
+    ///
+    /// # Errors
+    /// [`ReadError`] when the records cannot be read.
+    fn masked(&self, ignore: &Ignore, each: impl FnMut(MaskedLine) -> bool) -> Result<(), ReadError>;
 
     /// Writes the database as it is at one moment into an empty file.
     ///

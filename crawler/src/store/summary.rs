@@ -1,6 +1,6 @@
 //! [`StoredSummary`]: what a crawl directory says of its last sequence.
 
-use super::{Counters, LinkCheckCounts};
+use super::{Counters, LinkCheckCounts, NoiseFigures};
 use crate::{
     health::HealthRow,
     queue::Counts,
@@ -72,6 +72,8 @@ pub struct StoredSummary {
     pub reported: u64,
     /// Changes that wait for a second look.
     pub pending: u64,
+    /// Lines that moved by themselves.
+    pub noise: NoiseFigures,
     /// What was checked of its answers "not modified", counted from rows.
     pub checked: CheckedRevisits,
     /// The looks of the last sequences, this one included, from which rates of change are estimated.

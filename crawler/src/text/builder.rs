@@ -1,6 +1,6 @@
 //! [`TextBuilder`]: turns pieces of a page into the lines of a text.
 
-use super::{LONGEST_LINE, MOST_BYTES, Text};
+use super::{ElementPath, LONGEST_LINE, MOST_BYTES, Text};
 
 /// How many bytes of a line wait at most before they are written.
 const WAITING: usize = 4 * LONGEST_LINE;
@@ -24,6 +24,9 @@ pub struct TextBuilder {
     line: usize,
     /// What comes next in it: words, with one space between them.
     waiting: Vec<u8>,
+    /// In which elements that line is, and where each line before it is.
+    place: ElementPath,
+    places: Vec<ElementPath>,
     /// There is no more room.
     cut: bool,
 }
@@ -32,6 +35,7 @@ pub struct TextBuilder {
 #[derive(Debug)]
 pub struct Mark {
     length: usize,
+    lines: usize,
     cut: bool,
 }
 
@@ -60,16 +64,22 @@ impl TextBuilder {
         self.break_line();
     }
 
+    /// The lines from here on are in these elements.
+    pub fn is_in(&mut self, place: ElementPath) {
+        self.place = place;
+    }
+
     /// Ends the line, and marks this place.
     pub fn mark(&mut self) -> Mark {
         self.end_line();
-        Mark { length: self.text.len(), cut: self.cut }
+        Mark { length: self.text.len(), lines: self.places.len(), cut: self.cut }
     }
 
     /// Forgets what was added since this mark of the same builder.
     pub fn go_back(&mut self, mark: &Mark) {
         self.waiting.clear();
         self.text.truncate(mark.length);
+        self.places.truncate(mark.lines);
         self.line = self.text.len();
         self.cut = mark.cut;
     }
@@ -78,7 +88,7 @@ impl TextBuilder {
     pub fn finish(mut self) -> Text {
         self.end_line();
         self.text.truncate(self.text.trim_end().len());
-        Text::of(self.text, self.cut)
+        Text::of(self.text, self.places, self.cut)
     }
 
     /// Writes the words that are complete; where there is a single endless one, as much of it as there is.
@@ -133,6 +143,7 @@ impl TextBuilder {
         if self.text.len() > self.line {
             self.text.push('\n');
             self.line = self.text.len();
+            self.places.push(self.place);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What a page says: its visible text, in lines.
 //!
 //! Owns: the form of a text ([`Text`]), how one is made from pieces ([`TextBuilder`]), and by which rule it was made
-//! ([`TextRule`]).
+//! ([`TextRule`]), and in which elements a line is ([`ElementPath`]).
 //!
 //! Invariants: a line is a block of the page. It is not empty, holds no control character, no white space but single
 //! spaces between its words, and at most [`LONGEST_LINE`] bytes; a text holds at most [`MOST_BYTES`]. So the lines of a
@@ -10,9 +10,11 @@
 //! Does not know: markup, what of a text is worth comparing, or where texts are kept.
 
 mod builder;
+mod place;
 mod rule;
 
 pub use builder::{Mark, TextBuilder};
+pub use place::ElementPath;
 pub use rule::{RuledText, TextRule};
 
 /// The longest line, in bytes. A block with more goes on in the next line.
@@ -21,7 +23,7 @@ pub const LONGEST_LINE: usize = 4 * 1024;
 /// The longest text, in bytes. Of a page that says more, this is the beginning.
 pub const MOST_BYTES: usize = 1024 * 1024;
 
-/// A text in lines. Two texts are equal if their lines are.
+/// A text in lines. Two texts are equal if their lines are, wherever these are on the page.
 ///
 /// ```
 /// use webloom::internals::text::Text;
@@ -33,6 +35,8 @@ pub const MOST_BYTES: usize = 1024 * 1024;
 #[derive(Debug, Clone, Default)]
 pub struct Text {
     lines: Box<str>,
+    /// In which elements each line is; none where that is not known.
+    places: Box<[ElementPath]>,
     cut: bool,
 }
 
@@ -47,14 +51,37 @@ impl Text {
         builder.finish()
     }
 
+    /// The same from lines with their places.
+    pub fn from_placed<'a>(lines: impl IntoIterator<Item = (&'a str, ElementPath)>) -> Self {
+        let mut builder = TextBuilder::default();
+        for (line, place) in lines {
+            builder.is_in(place);
+            builder.push(line.as_bytes());
+            builder.end_line();
+        }
+        builder.finish()
+    }
+
     /// From what [`Text::as_str`] gave. Anything else is brought into the form of a text: what is on disk is not
     /// trusted. Whether the text [was cut](Text::was_cut) is not stored with it.
     pub fn from_stored(stored: &str) -> Self {
         Self::from_lines(stored.lines())
     }
 
-    fn of(lines: String, cut: bool) -> Self {
-        Self { lines: lines.into(), cut }
+    fn of(lines: String, places: Vec<ElementPath>, cut: bool) -> Self {
+        Self { lines: lines.into(), places: places.into(), cut }
+    }
+
+    /// The same with these places of its lines; without any if there are not as many.
+    #[must_use]
+    pub fn at(self, places: Vec<ElementPath>) -> Self {
+        let fit = places.len() == self.lines().count();
+        Self { places: if fit { places.into() } else { Box::default() }, ..self }
+    }
+
+    /// In which elements each line is; nothing where that is not known.
+    pub fn places(&self) -> &[ElementPath] {
+        &self.places
     }
 
     /// Its lines joined by line feeds, without one at the end: the stored form.
@@ -65,6 +92,11 @@ impl Text {
     /// Each line, in order.
     pub fn lines(&self) -> impl Iterator<Item = &str> {
         self.lines.lines()
+    }
+
+    /// Each line with its place, as far as that is known.
+    pub fn placed(&self) -> impl Iterator<Item = (&str, ElementPath)> {
+        self.lines().zip(self.places.iter().copied().chain(std::iter::repeat(ElementPath::default())))
     }
 
     /// Whether it says nothing.

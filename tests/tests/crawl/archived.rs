@@ -304,10 +304,12 @@ fn parts_of_parts_come_to_an_end_and_a_page_that_is_shown_stays_a_page() {
     });
     let folder = Folder::new();
     let (dir, start) = (folder.crawl(), site.url("/"));
-    crawl(&dir, &start, &["--archive", "warc", "--assets", "keep"]);
+    let run = Webloom::crawl(&dir, &start).args(["--archive", "warc", "--assets", "keep"]);
+    run.env("WEBLOOM_CHANGE_CONFIRM_SHARE", "0").run().expect(0);
     let sheets = site.targets().iter().filter(|target| target.starts_with("/chain")).count();
     assert_eq!((sheets, site.count("/font"), site.count("/behind")), (6, 1, 1));
-    crawl(&dir, &start, &["--again", "--assets", "off"]);
+    let run = Webloom::crawl(&dir, &start).args(["--again", "--assets", "off"]);
+    run.env("WEBLOOM_CHANGE_CONFIRM_SHARE", "0").run().expect(0);
     assert_eq!((site.count("/shown"), site.count("/behind")), (2, 2));
 }
 

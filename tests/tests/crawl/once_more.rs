@@ -37,7 +37,7 @@ fn is_conditional(headers: &[String]) -> bool {
 /// `watch -d DIR` with visits in between.
 fn watch(dir: &Path, arguments: &[&str]) -> Webloom {
     let run = Webloom::new(["watch", "--no-progress", "--adaptive", "-d"]).args([dir]).args(arguments);
-    run.env("WEBLOOM_REVISIT_MIN_INTERVAL", "1s").within("exec 2>&1")
+    run.env("WEBLOOM_REVISIT_MIN_INTERVAL", "1s").env("WEBLOOM_CHANGE_CONFIRM_SHARE", "0").within("exec 2>&1")
 }
 
 /// A first sequence, begun now, and an hour ago as its visits have it.
@@ -168,6 +168,7 @@ fn a_section_is_visited_at_its_own_interval_and_the_rest_in_sequences() {
         let dir = folder.crawl();
         let sections = ["--every", "8s", "--runs", "2", "--section", "/news/old=6s", "--section", "/news/=2s"];
         let run = Webloom::new(["watch", "--no-progress", &*server.url("/"), "-d"]).args([&dir]).args(sections);
+        let run = run.env("WEBLOOM_CHANGE_CONFIRM_SHARE", "0");
         run.args(arguments).run().expect(0);
         assert_clean(&dir);
         assert_eq!(status(&dir)["sequence"], 1);

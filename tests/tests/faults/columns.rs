@@ -55,10 +55,15 @@ const ANY_TEXT: &[&str] = &[
     "archive_file.name",
     "archive_record.content_type",
     "archive_record.coding",
+    "page_state.masks",
+    "mask.mask",
+    "mask.address",
+    "sequence.noise",
 ];
 
 /// Bytes that a server sent, of any length.
-const ANY_BYTES: &[&str] = &["visit.etag", "visit.last_modified", "host.robots_body"];
+const ANY_BYTES: &[&str] =
+    &["visit.etag", "visit.last_modified", "host.robots_body", "text.places", "second_look.places"];
 
 /// A page need not have links.
 const MAY_BE_EMPTY: &str = "visit.links";
@@ -75,6 +80,8 @@ const ANY_NUMBER: &[&str] = &[
     "items_file.hash",
     "indexed_page.words",
     "indexed_page.similarity",
+    "mask.section",
+    "second_look.rule",
 ];
 
 /// Numbers of rows that the schema does not say to be such.
@@ -287,5 +294,5 @@ fn read(dir: &Path) -> Result<(), ReadError> {
     for query in [LinkQuery::Broken, LinkQuery::Redirects, LinkQuery::External] {
         records.links(&query, |_| true)?;
     }
-    records.kept_texts(drop)
+    records.masks(|_| true)
 }

@@ -45,6 +45,8 @@ pub struct ChangeSettings {
     pub gone_after: Duration,
     /// Share of the pages of a section that may change at once, 0 to 1; 1 is no limit.
     pub mass_share: f64,
+    /// Share of the requests that second looks may add, by which what moves by itself is found; 0 is none.
+    pub confirm_share: f64,
     /// Pages with the same edit that make it a site-wide one; 0 is never.
     pub site_wide_pages: u32,
 }
@@ -59,6 +61,7 @@ impl ChangeSettings {
             confirm: reader.read("change.confirm", &pause),
             gone_after: reader.read("change.gone_after", &pause),
             mass_share: reader.read("change.mass_share", &Real(0.0..=1.0)),
+            confirm_share: reader.read("change.confirm_share", &Real(0.0..=1.0)),
             site_wide_pages: reader.read("change.site_wide_pages", &Count(0..=1_000_000)),
         }
     }

@@ -6,7 +6,7 @@ use super::*;
 use crate::config::{Layers, reference};
 
 /// Values just outside and just inside the range of each numeric key: too low, lowest, highest, too high.
-const RANGES: [(&str, [&str; 4]); 58] = [
+const RANGES: [(&str, [&str; 4]); 59] = [
     ("scope.max_url_length", ["63", "64", "65536", "65537"]),
     ("budget.max_pages", ["0", "1", "9223372036854775807", "\"9223372036854775808\""]),
     ("budget.max_bytes", ["0", "1", "9223372036854775807", "\"9223372036854775808\""]),
@@ -58,6 +58,7 @@ const RANGES: [(&str, [&str; 4]); 58] = [
     ("change.confirm", ["-1", "0", "\"365d\"", "\"366d\""]),
     ("change.gone_after", ["-1", "0", "\"365d\"", "\"366d\""]),
     ("change.mass_share", ["-0.1", "0.0", "1.0", "1.1"]),
+    ("change.confirm_share", ["-0.1", "0.0", "1.0", "1.1"]),
     ("change.site_wide_pages", ["-1", "0", "1000000", "1000001"]),
     ("store.commit_every", ["0", "\"1ms\"", "\"10s\"", "\"11s\""]),
     ("store.commit_visits", ["0", "1", "197", "198"]),

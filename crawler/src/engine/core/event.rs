@@ -13,7 +13,7 @@ use super::{
 use crate::{
     candidate::HostId,
     frontier::Lease,
-    queue::{Nearer, RefillAnswer, RefillRequest},
+    queue::{Nearer, RefillAnswer, RefillRequest, WorkItem},
     store::{Confirmed, DuePages, DueRequest, LinkCheckRequest, LinksToCheck, Step, SweepRequest, Swept},
     time::Moment,
 };
@@ -52,6 +52,8 @@ pub(in crate::engine) enum StoreQuestion {
     Held,
     /// Which URLs are to be checked.
     LinksToCheck(LinkCheckRequest),
+    /// Which pages are to be fetched once more, to see what of them moves by itself.
+    UnsurePages,
     /// Which kept links have no row.
     Sweep(SweepRequest),
     /// Every URL of the sequence, into a URL cache.
@@ -72,6 +74,8 @@ pub(in crate::engine) enum StoreAnswer {
     Lifted(Vec<Nearer>),
     /// URLs that are to be checked.
     LinksToCheck(LinksToCheck),
+    /// Pages that are to be fetched once more.
+    UnsurePages(Vec<WorkItem>),
     /// What the sweep found.
     Swept(Swept),
     /// The URL cache with every URL of the sequence.

@@ -19,6 +19,7 @@ mod outbox;
 mod pages;
 pub(super) mod robots;
 mod router;
+mod second_looks;
 mod setup;
 mod sources;
 mod starts;
@@ -39,6 +40,7 @@ pub(super) use outbox::MOST_QUESTIONS;
 use outbox::Outbox;
 use pages::{Again, Fate, PageFates, Revisits, Unfinished};
 use robots::{KnownRobots, Permission, RobotsAnswer};
+use second_looks::{AfterLooks, NoiseLooks};
 pub(super) use setup::{Setup, cache_check, ranking, scope};
 use sources::{NamedSitemaps, SitemapPlace, Sources};
 use starts::{Offered, Starts};
@@ -57,6 +59,7 @@ pub(super) struct Core {
     sources: Sources,
     sweep: Sweep,
     link_checks: LinkChecks,
+    second_looks: NoiseLooks,
     limits: Limits,
     pages: PageFates,
     /// What came back, and is to be taken in.

@@ -5,8 +5,8 @@ use std::{collections::VecDeque, num::NonZeroUsize, sync::Arc, time::Duration};
 use urlcache::{Audit, CacheConfig, HashSeed, LossBudget, ResetPolicy, SMALL_START, Strategy};
 
 use super::{
-    Admission, Core, KnownRobots, Limits, LinkChecks, Outbox, PageFates, Revisits, RunEnd, SeenCache, Sources, Starts,
-    Sweep,
+    Admission, Core, KnownRobots, Limits, LinkChecks, NoiseLooks, Outbox, PageFates, Revisits, RunEnd, SeenCache,
+    Sources, Starts, Sweep,
     admission::{CacheFailure, Lessons, Origins, Policy},
 };
 use crate::{
@@ -41,6 +41,8 @@ pub(in crate::engine) struct Setup {
     pub(in crate::engine) settings: Arc<Settings>,
     /// Which URLs belong to the crawl, beside what the settings say.
     pub(in crate::engine) filter: Option<UrlFilter>,
+    /// Whether the text of pages is kept.
+    pub(in crate::engine) keeps_texts: bool,
     /// Whether each visit is handed out to somebody.
     pub(in crate::engine) is_followed: bool,
     /// When the process was started: the time of a run counts from there.
@@ -55,7 +57,7 @@ impl Setup {
     /// # Errors
     /// [`EngineError`] when the URL cache cannot be made, or the crawl directory holds what is no URL.
     pub(in crate::engine) fn core(self, agent: ProductToken) -> Result<Core, EngineError> {
-        let Self { mut resumed, settings, filter, is_followed, started, now } = self;
+        let Self { mut resumed, settings, filter, keeps_texts, is_followed, started, now } = self;
         let ended = resumed.end.as_deref().and_then(RunEnd::of_word);
         let mut frontier = Frontier::new(frontier_limits(&settings));
         frontier.resume(resumed.counts, now);
@@ -102,6 +104,7 @@ impl Setup {
             starts,
             sources,
             sweep: Sweep::new(settings.cache.sweep),
+            second_looks: NoiseLooks::new(keeps_texts && settings.change.confirm_share > 0.0),
             link_checks: LinkChecks::new(&settings.check, settings.retry.attempts),
             limits: Limits::new(&settings, resumed.section_use, started),
             pages: PageFates::new(&settings, revisits),

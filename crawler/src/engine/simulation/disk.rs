@@ -70,6 +70,7 @@ impl State {
             Message::Sweep(..) => QuestionKind::Sweep,
             Message::Replay(_) => QuestionKind::Fill,
             Message::LinksToCheck(..) => QuestionKind::LinksToCheck,
+            Message::UnsurePages(..) => QuestionKind::UnsurePages,
             _ => {
                 self.asked_in_vain = 0;
                 return;

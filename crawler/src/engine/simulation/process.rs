@@ -46,6 +46,7 @@ pub(super) enum QuestionKind {
     Sweep,
     Fill,
     LinksToCheck,
+    UnsurePages,
 }
 
 /// What happens to a process from outside, in milliseconds from the beginning.

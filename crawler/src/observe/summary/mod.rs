@@ -14,7 +14,7 @@ use crate::{
         figures::{count, counted, rfc3339, size, time},
         terminal::Tone,
     },
-    store::{PageCounts, StoredSummary, UnhealthyHost},
+    store::{NoiseFigures, PageCounts, StoredSummary, UnhealthyHost},
     time::Moment,
 };
 use verdict::Ending;
@@ -80,9 +80,17 @@ pub fn document(summary: &StoredSummary) -> Value {
             "by_status": counters.by_status, "errors": counters.errors,
         },
         "told": (summary.sequence > 0).then_some(summary.reported),
-        "pending": (summary.sequence > 0).then_some(summary.pending), "revisit": loss::revisits(summary),
+        "pending": (summary.sequence > 0).then_some(summary.pending), "revisit": loss::revisits(summary), "noise": noise(summary),
         "link_check": link_checks::document(&summary.link_checks), "cache": cache,
     })
+}
+
+/// What moves by itself: lines that were not reported, pages that were fetched once more, and the share of the lines that differed on
+/// these which that withdrew: so many of the lines of pages that were not fetched once more are likely to be false.
+fn noise(summary: &StoredSummary) -> Value {
+    let NoiseFigures { hidden, looked, withdrawn } = summary.noise;
+    let share = (looked > 0).then(|| withdrawn as f64 / looked as f64);
+    json!({"masked_lines": hidden, "second_looks": summary.counters.second_looks, "withdrawn_share": share})
 }
 
 /// The word for the health of a host that is not well.

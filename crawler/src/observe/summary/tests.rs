@@ -8,7 +8,7 @@ use crate::{
     observe::fold,
     queue::Counts,
     revisit::{Found, Look, PageRates, SiteLooks},
-    store::{CheckedRevisits, Counters, LinkCheckCounts, LostCounts, SweepCounts},
+    store::{CheckedRevisits, Counters, LinkCheckCounts, LostCounts, NoiseFigures, SweepCounts},
 };
 
 const LARGE: u64 = 123_456_789_012;
@@ -101,6 +101,7 @@ fn large() -> StoredSummary {
         lost: LostCounts { audit_rescued: LARGE, sweep, recovered: LARGE },
         reported: LARGE,
         pending: LARGE,
+        noise: NoiseFigures::default(),
         checked: CheckedRevisits { audited: LARGE, wrong: LARGE / 3 },
         kept_looks: looks,
         page_rates: PageRates::default(),

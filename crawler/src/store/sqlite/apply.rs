@@ -7,6 +7,7 @@ use rusqlite::{Connection, Result, params};
 
 use super::{
     again::{self, Tickets},
+    changes,
     current::Current,
     held, link_checks, lost, ranks,
     step_context::{StepContext, StepRows},
@@ -71,6 +72,9 @@ pub(super) fn step(connection: &Connection, step: &Step, context: StepContext) -
         ranks::write(connection, learnt, current)?;
     }
     step.checked.iter().try_for_each(|checked| link_checks::write(connection, checked, current))?;
+    if let Some(look) = &step.second_look {
+        changes::write_second_look(connection, tickets.url(look.page)?, look)?;
+    }
     if let Some((id, why)) = step.closed {
         close(connection, id, why, current)?;
     }

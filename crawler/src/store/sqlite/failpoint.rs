@@ -10,6 +10,7 @@ const NAMES: &[&str] = &[
     "after_begin_sequence",
     "after_due",
     "after_links_to_check",
+    "after_unsure_pages",
     "before_step",
     "inside_step",
     "after_step",

@@ -22,7 +22,7 @@ const UNUSED: &str = "
     WITH RECURSIVE needed (id) AS (
         SELECT visit.id FROM temp.going CROSS JOIN visit INDEXED BY visit_of_url ON visit.url = going.url
         CROSS JOIN url ON url.id = going.url LEFT JOIN page_state ON page_state.url = going.url
-        WHERE visit.sequence > ?1 OR visit.id IN (url.visit, url.copy) OR visit.id IN (good, earlier)
+        WHERE visit.sequence > ?1 OR visit.id IN (url.visit, url.copy) OR visit.id IN (good, earlier, unsure)
            OR EXISTS (SELECT 1 FROM refetch WHERE refetch.visit = visit.id)
         UNION
         SELECT earlier.id FROM needed CROSS JOIN visit ON visit.id = needed.id CROSS JOIN visit AS earlier

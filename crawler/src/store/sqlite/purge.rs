@@ -36,10 +36,11 @@ const NAMES: &str = "
     UNION ALL SELECT admitted FROM lost WHERE admitted IS NOT NULL";
 
 /// What goes with a URL.
-const DELETED: [&str; 7] = [
+const DELETED: [&str; 8] = [
     "UPDATE page_state SET moved_from = NULL WHERE moved_from IN temp.purged",
     "UPDATE page_state SET moved_to = NULL WHERE moved_to IN temp.purged",
     "DELETE FROM page_state WHERE url IN temp.purged",
+    "DELETE FROM second_look WHERE url IN temp.purged",
     "DELETE FROM past WHERE url IN temp.purged",
     "DELETE FROM page_field WHERE visit IN (SELECT visit.id FROM temp.purged CROSS JOIN visit ON visit.url = purged.url)",
     "DELETE FROM visit WHERE url IN temp.purged",

@@ -11,13 +11,13 @@ use super::{
     pages, prune, reading::OpenDatabase, resume, retry, revisits, schema, search, sitemaps, summary, why,
 };
 use crate::{
-    changes::KeptTexts,
+    changes::Ignore,
     revisit::GivenIntervals,
     search::Query,
     store::{
         AreaRow, ChangeLine, CheckReport, ComparedPage, ContentTypes, Counters, LinkLine, LinkQuery, LinksRead,
-        PageFilter, PageLine, PendingChange, ReadError, ReadSide, RetryCounts, RetryFilter, SearchResults,
-        SequenceLosses, Since, SitemapLine, StoreError, StoredSummary, UrlFacts,
+        MaskLine, MaskedLine, PageFilter, PageLine, PendingChange, ReadError, ReadSide, RetryCounts, RetryFilter,
+        SearchResults, SequenceLosses, Since, SitemapLine, StoreError, StoredSummary, UrlFacts,
     },
     time::Moment,
     url::{Canonicalizer, WebUrl},
@@ -261,8 +261,12 @@ impl ReadSide for Records {
         self.ask(resume::settings)
     }
 
-    fn kept_texts(&self, each: impl FnMut(KeptTexts)) -> Result<(), ReadError> {
-        self.ask(|connection| changes::kept_texts(connection, each))
+    fn masks(&self, each: impl FnMut(MaskLine) -> bool) -> Result<(), ReadError> {
+        self.list(|connection| changes::masks(connection, each))
+    }
+
+    fn masked(&self, ignore: &Ignore, each: impl FnMut(MaskedLine) -> bool) -> Result<(), ReadError> {
+        self.list(|connection| changes::masked(connection, ignore, each))
     }
 
     fn backup(&self, file: &Path) -> Result<(), ReadError> {

@@ -304,6 +304,25 @@ const MIGRATIONS: &[&str] = &["
     ) STRICT, WITHOUT ROWID;
     ALTER TABLE indexed_page ADD COLUMN similarity INTEGER; -- hash of its text (SimHash); null: it is too short
     ALTER TABLE indexed_page ADD COLUMN similar INTEGER REFERENCES url (id); -- the first page whose text is nearly the same; null: none before it
+","
+    ALTER TABLE text ADD COLUMN places BLOB; -- the elements that its lines are in: path and number of lines, as LEB128; null: not known
+    ALTER TABLE page_state ADD COLUMN masks TEXT; -- JSON: what moves on it by itself, and is none of the masks of its section
+    ALTER TABLE page_state ADD COLUMN unsure INTEGER REFERENCES visit (id); -- the visit whose change waits for a second look
+    CREATE TABLE mask (            -- what moves by itself on the pages of a section
+        id      INTEGER PRIMARY KEY,
+        section INTEGER NOT NULL,  -- hash of its address
+        address TEXT NOT NULL,     -- of the section
+        mask    TEXT NOT NULL      -- JSON
+    ) STRICT;
+    CREATE TABLE second_look (     -- what pages said when they were fetched once more shortly after a visit of this sequence
+        url    INTEGER PRIMARY KEY REFERENCES url (id),
+        visit  INTEGER NOT NULL REFERENCES visit (id),
+        digest BLOB,               -- SHA-256 of the body; null: there was no page then
+        rule   INTEGER,            -- how the text was made; null: there is none
+        body   BLOB,               -- zstd; null: it is that of the visit
+        places BLOB
+    ) STRICT;
+    ALTER TABLE sequence ADD COLUMN noise TEXT; -- JSON: lines that differed, that were hidden, and that second looks withdrew
 "];
 
 /// The index by which a further sequence finds the rows of earlier ones, and readers a page. The first
@@ -337,6 +356,12 @@ pub(super) fn has_forgotten_column(connection: &Connection) -> rusqlite::Result<
 /// Whether there is a table of URLs that were removed: the same.
 pub(super) fn has_removed_table(connection: &Connection) -> rusqlite::Result<bool> {
     let any = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'removed_url')";
+    connection.query_row(any, [], |row| row.get(0))
+}
+
+/// Whether it may be kept what moves by itself: the same.
+pub(super) fn has_mask_table(connection: &Connection) -> rusqlite::Result<bool> {
+    let any = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'mask')";
     connection.query_row(any, [], |row| row.get(0))
 }
 

@@ -7,7 +7,8 @@ use crate::{
     queue::Counts,
     revisit::{PageRates, SiteLooks},
     store::{
-        CheckedRevisits, Counters, LinkCheckCounts, LostCounts, PageCounts, StoredSummary, UnhealthyHost, UrlCounts,
+        CheckedRevisits, Counters, LinkCheckCounts, LostCounts, NoiseFigures, PageCounts, StoredSummary, UnhealthyHost,
+        UrlCounts,
     },
     time::Moment,
 };
@@ -54,6 +55,7 @@ pub(super) fn stored_summary(connection: &Connection) -> Result<Option<StoredSum
                     link_checks: LinkCheckCounts::default(),
                     reported: 0,
                     pending: 0,
+                    noise: NoiseFigures::default(),
                     checked: CheckedRevisits::default(),
                     kept_looks: SiteLooks::default(),
                     page_rates: PageRates::default(),
@@ -77,6 +79,7 @@ pub(super) fn stored_summary(connection: &Connection) -> Result<Option<StoredSum
     let query = "SELECT count(*) FROM change WHERE sequence = ?";
     summary.reported = connection.query_row(query, [summary.sequence], |row| row.get(0))?;
     summary.pending = changes::count_pending(connection)?;
+    summary.noise = changes::figures(connection, summary.sequence)?;
     summary.checked = checked_revisits(connection, summary.sequence)?;
     summary.kept_looks = freshness::kept(connection)?;
     summary.page_rates = freshness::page_rates(connection, &summary.kept_looks)?;

@@ -34,6 +34,7 @@ use super::{
 };
 use crate::{
     candidate::Ticket,
+    queue::WorkItem,
     store::{
         Confirmed, Counters, Incoming, Message, RunStart, SequenceEnd, Step, Store, StoreError, StoreWriter,
         SweepRequest, Swept, WriterSettings,
@@ -180,6 +181,12 @@ impl Writer {
                 self.pass("after_links_to_check");
                 reply(links);
             }
+            Message::UnsurePages(reply) => {
+                self.commit()?;
+                let pages = self.unsure_pages()?;
+                self.pass("after_unsure_pages");
+                reply(pages);
+            }
             Message::Robots(host, reply) => {
                 let mut select = self.connection().prepare_cached("SELECT robots_body FROM host WHERE id = ?")?;
                 reply(select.query_row([host.0], |row| row.get(0))?);
@@ -211,6 +218,16 @@ impl Writer {
             }
         }
         Ok(())
+    }
+
+    /// The pages to be fetched once more. What is asked for that is taken back.
+    fn unsure_pages(&self) -> Result<Vec<WorkItem>, Fault> {
+        let transaction = self.connection().unchecked_transaction()?;
+        let (folder, rules) = (self.directory.path(), &self.settings.changes);
+        let finder = Finder { connection: &transaction, folder, rules, current: self.context.current, complete: false };
+        let pages = finder.unsure_pages(&self.settings.counters)?;
+        transaction.rollback()?;
+        Ok(pages)
     }
 
     fn sweep(&mut self, request: SweepRequest) -> Result<Swept, Fault> {

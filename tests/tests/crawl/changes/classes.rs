@@ -109,7 +109,8 @@ fn each_change_is_reported_in_its_class_and_nothing_else() {
     // What is reported of a page is not reported again, and what stays costs no body.
     other_bytes(&site, "/restless", 4);
     let began = site.server.log().len();
-    let (run, reported) = site.run(Webloom::go_on(&site.dir()).args(["--again"]));
+    let quiet = Webloom::go_on(&site.dir()).args(["--again"]).env("WEBLOOM_CHANGE_CONFIRM_SHARE", "0");
+    let (run, reported) = site.run(quiet);
     assert_eq!(reported, NOTHING);
     let Answer::Page(restless) = site.now("/restless") else { panic!("it is a page") };
     let requests = &run.json()["requests"];

@@ -9,10 +9,10 @@ mod masses;
 mod menus;
 mod month;
 mod moved;
+mod noisy;
 mod rotating;
 mod second_looks;
 mod site;
-mod suggested;
 mod walls;
 
 /// No line at all.

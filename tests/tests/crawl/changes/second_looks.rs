@@ -20,7 +20,7 @@ const EVERY: [&str; 2] = ["--every", "1h"];
 /// A site of twenty pages that was crawled an hour ago, as its records have it: its next sequence is due.
 fn crawled() -> Site {
     let site = Site::numbered(20);
-    site.crawl(&TEXT);
+    site.crawl_once(&TEXT);
     let earlier = "UPDATE sequence SET began_at = unixepoch() * 1000 - 3601000";
     database(&site).execute_batch(earlier).expect("it can be changed");
     site
@@ -39,7 +39,10 @@ fn seen(site: &Site) -> Vec<u64> {
 
 fn watch(site: &Site, arguments: &[&str]) -> Webloom {
     let run = Webloom::new(["watch", "--no-progress", "-d"]).args([site.dir()]).args(PAUSES).args(EVERY);
-    run.args(arguments).env("WEBLOOM_REVISIT_AUDIT_NOT_MODIFIED", "0").within("exec 2>&1")
+    run.args(arguments)
+        .env("WEBLOOM_REVISIT_AUDIT_NOT_MODIFIED", "0")
+        .env("WEBLOOM_CHANGE_CONFIRM_SHARE", "0")
+        .within("exec 2>&1")
 }
 
 /// One whose sequence has come to its end.
@@ -117,7 +120,7 @@ fn many_changes_at_once_are_reported_when_their_second_looks_are_due() {
 fn a_second_look_outlives_a_kill() {
     for point in ["after_due:1", "after_commit:1", "inside_end:1", "after_end:1"] {
         let site = Site::numbered(20);
-        site.crawl(&TEXT);
+        site.crawl_once(&TEXT);
         site.status("/3", 404);
         assert_eq!(site.again(&[]), NOTHING);
         let due = "UPDATE page_state SET doubted_since = doubted_since - 10000; UPDATE visit SET fetched_at = fetched_at - 10000;

@@ -102,6 +102,13 @@ impl Site {
         assert!(self.reported(&[]).is_empty());
     }
 
+    /// The same, without second looks for what moves by itself.
+    pub(super) fn crawl_once(&self, arguments: &[&str]) {
+        let run = Webloom::crawl(&self.dir(), &self.server.url("/")).args(arguments);
+        run.env("WEBLOOM_CHANGE_CONFIRM_SHARE", "0").run().expect(0);
+        assert!(self.reported(&[]).is_empty());
+    }
+
     /// What the next sequence tells.
     pub(super) fn again(&self, arguments: &[&str]) -> Vec<String> {
         self.run(Webloom::go_on(&self.dir()).args(["--again"]).args(arguments)).1

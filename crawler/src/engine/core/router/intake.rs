@@ -69,6 +69,10 @@ impl Core {
                     self.link_check_finished(*report, at, now);
                     Ok(None)
                 }
+                ReportTaker::SecondLooks => {
+                    self.looked_twice(*report, at);
+                    Ok(None)
+                }
                 ReportTaker::Sources => {
                     self.guess_finished(*report, at, now);
                     Ok(None)

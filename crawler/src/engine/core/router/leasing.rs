@@ -43,7 +43,7 @@ impl Core {
                 Next::Unreachable | Next::Held | Next::Drained if self.outbox.is_unconfirmed() => {
                     return Then::Wait(None);
                 }
-                Next::Unreachable if self.leaves_guesses() || self.leaves_checks() => {}
+                Next::Unreachable if self.leaves_guesses() || self.leaves_checks() || self.drop_second_looks() => {}
                 Next::Held if self.is_beyond_budget(now) => return self.end_by_budget(now),
                 left => return self.nothing_to_lease(&left, now),
             }
@@ -54,7 +54,8 @@ impl Core {
     /// Whether one more lease may be granted. After the end of a sequence what is due may be fetched whatever the budgets say, and links
     /// are checked whatever but the time is spent.
     fn allowance(&mut self, now: Moment) -> LeaseAllowance {
-        let checks = self.link_checks.are_under_way() && !self.limits.is_out_of_time(now);
+        let checks =
+            (self.link_checks.are_under_way() || self.second_looks.are_under_way()) && !self.limits.is_out_of_time(now);
         if self.between.is_none() && !checks {
             return self.limits.allow(&self.work(), now);
         }
@@ -65,7 +66,8 @@ impl Core {
 
     /// Whether links are checked after a budget has ended the fetching of pages.
     fn is_beyond_budget(&self, now: Moment) -> bool {
-        self.link_checks.are_under_way() && self.limits.is_spent(&self.work(), now)
+        (self.link_checks.are_under_way() || self.second_looks.are_under_way())
+            && self.limits.is_spent(&self.work(), now)
     }
 
     /// Only hosts that do not answer are left: whether nothing was to be asked of any of them but whether it has a sitemap. A run that

@@ -31,10 +31,11 @@ impl Core {
                 AtEnd::End => {}
             }
         }
-        if end == RunEnd::Unreachable {
+        let then = self.looked_twice_then(end, now);
+        if then == Then::End(RunEnd::Unreachable) {
             self.warn_of_unreachable();
         }
-        Then::End(end)
+        then
     }
 
     /// Has the store hand out more while links are checked.

@@ -12,6 +12,7 @@ mod pages;
 mod ranks;
 mod rescues;
 mod robots;
+mod second_looks;
 mod sources;
 mod starts;
 
@@ -72,6 +73,7 @@ impl Core {
             StoreAnswer::Robots(host, body) => self.robots_recalled(host, body.as_deref(), now),
             StoreAnswer::Lifted(rows) => rows.into_iter().for_each(|rows| self.frontier.came_nearer(rows)),
             StoreAnswer::LinksToCheck(found) => self.check_links(found, now),
+            StoreAnswer::UnsurePages(pages) => self.look_twice(pages),
             StoreAnswer::Swept(swept) => self.swept(swept),
             StoreAnswer::Filled(filling) => self.filled(filling),
             StoreAnswer::Due(due) => self.handed(due, now),

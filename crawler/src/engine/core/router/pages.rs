@@ -196,6 +196,7 @@ impl Core {
 
     fn finish_page(&mut self, page: Unfinished) {
         self.link_checks.page_read();
+        self.second_looks.page_read();
         let Unfinished { ended, visit, step, admitted, target, .. } = page;
         let id = ended.lease.item().id;
         if let Some(origin) = target.filter(|_| self.starts.is_pending(id)) {

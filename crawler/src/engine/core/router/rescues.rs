@@ -41,6 +41,7 @@ impl Core {
         match extra.purpose.row().taker {
             ReportTaker::Sweep => self.rescue_dropped(extra),
             ReportTaker::Sources => self.no_sitemap(extra.host),
+            ReportTaker::SecondLooks => self.not_looked_twice(extra),
             ReportTaker::LinkChecks => self.not_checked(extra, why, now),
             _ => self.leave_out(extra, why, now),
         }

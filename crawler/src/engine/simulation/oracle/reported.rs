@@ -29,9 +29,11 @@ pub(super) fn judge(connection: &Connection) -> std::result::Result<(), String> 
         // It was reported with the page that moved there.
         pages.entry(url).or_default().volatile = true;
     }
+    let hides = hides(connection).map_err(|error| error.to_string())?;
     for (url, change, before, after) in reported(connection).map_err(|error| error.to_string())? {
         let page = pages.entry(url).or_default();
-        if before != page.body && !page.volatile {
+        // What moved by itself meanwhile was not reported.
+        if before != page.body && !page.volatile && !hides {
             return Err(format!(
                 "{change} of page {url} is reported against another copy than the last one reported: {page:?}"
             ));
@@ -52,6 +54,12 @@ pub(super) fn judge(connection: &Connection) -> std::result::Result<(), String> 
 
 fn is_forgotten(connection: &Connection) -> Result<bool> {
     connection.query_row("SELECT forgotten_to IS NOT NULL FROM crawl", [], |row| row.get(0))
+}
+
+/// Whether anything was hidden that moves by itself.
+fn hides(connection: &Connection) -> Result<bool> {
+    let any = "SELECT EXISTS (SELECT 1 FROM sequence WHERE noise IS NOT NULL)";
+    connection.query_row(any, [], |row| row.get(0))
 }
 
 /// Copies that the first sequence has.
@@ -85,7 +93,8 @@ fn nothing_is_left_out(
     let mut select = connection.prepare(
         "SELECT url.id, visit.digest FROM url JOIN visit ON visit.id = url.visit LEFT JOIN page_state ON page_state.url = url.id
          WHERE visit.outcome = 'stored' AND visit.truncated IS NULL AND visit.id <= (SELECT looked_at FROM crawl)
-           AND doubt IS NULL AND coalesce(condition, 'there') = 'there' AND moved_from IS NULL",
+           AND doubt IS NULL AND coalesce(condition, 'there') = 'there' AND moved_from IS NULL
+           AND masks IS NULL AND NOT EXISTS (SELECT 1 FROM mask)",
     )?;
     let mut rows = select.query([])?;
     while let Some(row) = rows.next()? {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use rusqlite::{Connection, Result, params};
 
-use super::{Finder, looks, sections::SectionBoilerplate, texts};
+use super::{Finder, looks, mass::Telling, sections::SectionBoilerplate, texts};
 use crate::changes::{ChangedLines, Difference, LookOutcome, Shared, Way, digest, shrunk};
 
 /// Pages that newly show the same make it no page of theirs: a log-in, an error, a notice.
@@ -19,10 +19,10 @@ const BACK: LookOutcome = LookOutcome::There(Difference::Text(Way::Back));
 const SHRUNK: LookOutcome = LookOutcome::There(Difference::Text(Way::Shrunk));
 
 /// Judges all looks, but for whether there is too much at once; the site-wide edits that are to be reported are in `temp.edit`.
-pub(super) fn judge(finder: &Finder<'_>, sections: &SectionBoilerplate) -> Result<()> {
+pub(super) fn judge(finder: &Finder<'_>, sections: &SectionBoilerplate, telling: Telling) -> Result<()> {
     walls(finder)?;
     count_lines(finder.connection)?;
-    count_edits(finder, sections)?;
+    count_edits(finder, sections, telling)?;
     judge_texts(finder, sections)?;
     shrunk_main_texts(finder, sections)
 }
@@ -37,22 +37,23 @@ fn count_lines(connection: &Connection) -> Result<()> {
 }
 
 /// Counts on how many pages each edit was made, and keeps those that are site-wide: also one that was reported lately, as a page that
-/// is looked at later has it too.
-fn count_edits(finder: &Finder<'_>, sections: &SectionBoilerplate) -> Result<()> {
+/// is looked at later has it too. Before it is reported, a page that has it is looked at twice.
+fn count_edits(finder: &Finder<'_>, sections: &SectionBoilerplate, telling: Telling) -> Result<()> {
     let connection = finder.connection;
-    let known = "INSERT INTO temp.edit (hash, pages, known)
-                 SELECT DISTINCT edit, 0, 1 FROM change WHERE edit IS NOT NULL AND sequence >= ? - 1";
+    let known = "INSERT INTO temp.edit (hash, pages, known, sure)
+                 SELECT DISTINCT edit, 0, 1, 1 FROM change WHERE edit IS NOT NULL AND sequence >= ? - 1";
     connection.execute(known, [finder.current.sequence])?;
     let mut count = connection.prepare(
-        "INSERT INTO temp.edit (hash, pages, visit, known) VALUES (?, 1, ?, 0)
-         ON CONFLICT DO UPDATE SET pages = pages + 1",
+        "INSERT INTO temp.edit (hash, pages, visit, known, sure)
+         SELECT ?1, 1, visit, 0, NOT unsure FROM temp.look WHERE visit = ?2
+         ON CONFLICT DO UPDATE SET pages = pages + 1, sure = max(sure, excluded.sure)",
     )?;
     each_edited(finder, sections, |visit, shared| {
         let parts: BTreeSet<u64> = shared.parts.into_iter().collect();
         parts.into_iter().try_for_each(|part| count.execute(params![part.cast_signed(), visit]).map(|_| ()))
     })?;
-    let few = "DELETE FROM temp.edit WHERE pages = 0 OR (pages < ? AND NOT known)";
-    connection.execute(few, [finder.rules.site_wide_pages]).map(|_| ())
+    let few = "DELETE FROM temp.edit WHERE pages = 0 OR ((pages < ?1 OR NOT (sure OR ?2)) AND NOT known)";
+    connection.execute(few, params![finder.rules.site_wide_pages, telling == Telling::Nobody]).map(|_| ())
 }
 
 /// Takes from each changed text what is site-wide, and what is boilerplate.

@@ -4,9 +4,14 @@ use rusqlite::{Connection, Error, OptionalExtension, Result, Row, params};
 use sha2::{Digest, Sha256};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::{super::schema, Finder, standings, texts};
+use super::{
+    super::schema,
+    Finder,
+    noise::{self, LookedPage, NoiseBook, SecondLook},
+    standings, texts,
+};
 use crate::{
-    changes::{ChangedLines, Difference, LookOutcome, Standing, Way, digest, edits, shrunk},
+    changes::{ChangedLines, Difference, LookOutcome, Standing, Way, digest, shrunk},
     text::Text,
 };
 
@@ -26,6 +31,8 @@ pub(super) fn prepare(connection: &Connection) -> Result<()> {
              look INTEGER NOT NULL,    -- Look::code
              mark BLOB, good_mark BLOB,-- what pages share that show the same: now, and before
              lines BLOB,               -- what changed
+             unsure INTEGER NOT NULL,  -- 1: there was no second look yet
+             since INTEGER,            -- the visit before what is reported appeared, if that is not the last
              sudden INTEGER NOT NULL DEFAULT 0, -- 1: it is doubted where there is much of it at once
              mass INTEGER NOT NULL DEFAULT 0    -- 1: there is
          );
@@ -33,7 +40,8 @@ pub(super) fn prepare(connection: &Connection) -> Result<()> {
          CREATE TEMP TABLE IF NOT EXISTS edit (
              hash INTEGER PRIMARY KEY, pages INTEGER NOT NULL,
              visit INTEGER,            -- a look at a page that has it
-             known INTEGER NOT NULL    -- 1: it was reported lately
+             known INTEGER NOT NULL,   -- 1: it was reported lately
+             sure INTEGER NOT NULL     -- 1: a page that has it was looked at twice
          );
          CREATE TEMP TABLE IF NOT EXISTS clue (
              hash INTEGER NOT NULL,    -- of the address, the text or a part of the SimHash that a page is known by
@@ -79,8 +87,17 @@ pub(super) fn places(url: &str) -> [i64; 2] {
     [host, section].map(|end| xxh3_64(&url.as_bytes()[..end]).cast_signed())
 }
 
+/// The address of the section of a page: up to the first folder of its path.
+pub(super) fn section_address(url: &str) -> &str {
+    let host = url.find("://").map_or(0, |at| at + 3);
+    let path = url.find(['?', '#']).unwrap_or(url.len());
+    let mut ends = url[..path].match_indices('/').map(|(at, _)| at + 1).filter(|at| *at > host);
+    let host = ends.next().unwrap_or(path);
+    &url[..ends.next().unwrap_or(host)]
+}
+
 /// A visit that is looked at.
-struct Visit {
+struct Visit<'a> {
     id: i64,
     url: i64,
     outcome: String,
@@ -90,6 +107,9 @@ struct Visit {
     redirect: Option<String>,
     /// Whether its body was cut short by the network, which says nothing of the page.
     is_cut: bool,
+    /// The visit whose change waits for this look.
+    unsure: Option<i64>,
+    page: LookedPage<'a>,
 }
 
 /// What was found.
@@ -98,40 +118,48 @@ struct Found {
     mark: Option<[u8; 32]>,
     good_mark: Option<[u8; 32]>,
     lines: ChangedLines,
+    /// Whether there was no second look yet.
+    unsure: bool,
+    /// The visit before what is reported appeared, if that is not the last.
+    since: Option<i64>,
 }
 
 impl Found {
     /// This look, and nothing that pages share.
     fn plain(look: LookOutcome) -> Self {
-        Self { look, mark: None, good_mark: None, lines: ChangedLines::default() }
+        Self { look, mark: None, good_mark: None, lines: ChangedLines::default(), unsure: false, since: None }
     }
 }
 
 /// Looks at the visits behind `from`, up to `to`: all that found something new, and those of pages of which something is
 /// remembered.
-pub(super) fn gather(finder: &Finder<'_>, from: i64, to: i64) -> Result<()> {
+pub(super) fn gather(finder: &Finder<'_>, (from, to): (i64, i64), book: &mut NoiseBook) -> Result<()> {
     let connection = finder.connection;
     let mut select = connection.prepare(
         "SELECT visit.id, visit.url, visit.outcome, visit.status, visit.digest, visit.text, visit.redirect, visit.before,
-                visit.truncated, url.url, visit.fetched_at
-         FROM visit CROSS JOIN url ON url.id = visit.url
+                visit.truncated, url.url, visit.fetched_at, unsure
+         FROM visit CROSS JOIN url ON url.id = visit.url LEFT JOIN page_state ON page_state.url = visit.url
          WHERE visit.id > ? AND visit.id <= ?
            AND (visit.change IS NOT 'unchanged' AND (visit.outcome = 'stored' OR visit.before IS NOT NULL)
-                OR EXISTS (SELECT 1 FROM page_state WHERE page_state.url = visit.url))
+                OR page_state.url IS NOT NULL)
          ORDER BY visit.id",
     )?;
     let mut rows = select.query([from, to])?;
     while let Some(row) = rows.next()? {
-        let visit = visit(row)?;
+        let address = row.get_ref(9)?.as_str()?;
+        let places = places(address);
+        let visit = visit(row, LookedPage { url: row.get(1)?, section: places[1], address })?;
         let standing = standings::of(connection, visit.url, row.get(7)?)?;
-        let found = look(finder, &visit, &standing)?;
-        keep(connection, &visit, places(row.get_ref(9)?.as_str()?), row.get(10)?, &found)?;
+        let found = look(finder, &visit, &standing, book)?;
+        keep(connection, &visit, places, row.get(10)?, &found)?;
     }
     Ok(())
 }
 
-fn visit(row: &Row<'_>) -> Result<Visit> {
+fn visit<'a>(row: &Row<'_>, page: LookedPage<'a>) -> Result<Visit<'a>> {
     Ok(Visit {
+        page,
+        unsure: row.get(11)?,
         id: row.get(0)?,
         url: row.get(1)?,
         outcome: row.get(2)?,
@@ -143,10 +171,10 @@ fn visit(row: &Row<'_>) -> Result<Visit> {
     })
 }
 
-fn look(finder: &Finder<'_>, visit: &Visit, standing: &Standing) -> Result<Found> {
+fn look(finder: &Finder<'_>, visit: &Visit<'_>, standing: &Standing, book: &mut NoiseBook) -> Result<Found> {
     let look = match (&*visit.outcome, visit.status) {
         ("stored", _) if visit.is_cut => return Ok(Found::plain(LookOutcome::Cut)),
-        ("stored", _) => return there(finder, visit, standing),
+        ("stored", _) => return there(finder, visit, standing, book),
         ("redirected", _) => LookOutcome::Redirected,
         ("broken", Some(404)) => LookOutcome::Missing { for_good: false },
         ("broken", Some(410)) => LookOutcome::Missing { for_good: true },
@@ -168,44 +196,101 @@ fn copy(connection: &Connection, visit: Option<i64>) -> Result<(Option<[u8; 32]>
     Ok(found.unwrap_or_default())
 }
 
-fn there(finder: &Finder<'_>, visit: &Visit, standing: &Standing) -> Result<Found> {
+fn there(finder: &Finder<'_>, visit: &Visit<'_>, standing: &Standing, book: &mut NoiseBook) -> Result<Found> {
     let connection = finder.connection;
     let (good_digest, good_text) = copy(connection, standing.good)?;
     if good_digest == visit.digest && standing.good.is_some() {
-        return Ok(Found::plain(LookOutcome::There(Difference::None)));
+        return same(finder, visit, standing, book, Difference::None);
     }
-    let now = texts::load(connection, visit.text)?;
-    let before = texts::load(connection, good_text)?;
+    let now = texts::placed(connection, visit.text)?;
+    let before = texts::placed(connection, good_text)?;
     let (Some((rule, now)), Some((rule_before, before))) = (&now, &before) else {
         return unknown(finder, visit, standing, (now.map(|(_, text)| text), good_digest));
     };
     if rule != rule_before {
         return unknown(finder, visit, standing, (None, good_digest));
     }
+    let second = second_texts(finder, visit, (*rule, now))?;
     // Elements that are left out may be all that differs.
     let shows_all = now == before && finder.rules.ignore.selectors().next().is_none();
     let [now, before] = [now, before].map(|text| finder.rules.ignore.apply(text));
     if now == before {
-        // What is ignored is the difference, so there is none.
-        return Ok(Found::plain(LookOutcome::There(if shows_all { Difference::Bytes } else { Difference::None })));
+        if !shows_all {
+            // What is ignored is the difference, so there is none.
+            return same(finder, visit, standing, book, Difference::None);
+        }
+        if second.as_ref().is_some_and(|second| second.bytes_differ) {
+            book.bytes_move(finder, visit.page, standing)?;
+        }
+        let is_noise = book.has_moving_bytes(connection, visit.page)?;
+        let found = same(finder, visit, standing, book, if is_noise { Difference::Noise } else { Difference::Bytes })?;
+        return Ok(Found { unsure: second.is_none() && finder.looks_twice(), ..found });
+    }
+    let texts = second.as_ref().map(|second| [&second.texts[0], &second.texts[1]]);
+    let judged = book.look(finder, (visit.page, standing), (&before, &now), texts, MOST_LINES)?;
+    if !judged.differs {
+        if let Some(since) = judged.stayed {
+            let look = LookOutcome::There(Difference::Text(Way::Onwards));
+            return Ok(Found { since: Some(since), ..Found::plain(look) });
+        }
+        let noise = if judged.is_whole { Difference::AllNoise } else { Difference::Noise };
+        return Ok(Found::plain(LookOutcome::There(noise)));
     }
     let way = if shrunk(&before, &now) {
         Way::Shrunk
-    } else if is_known(finder, visit, Some(&now))? {
+    } else if is_known(finder, visit, Some((&now, book)))? {
         Way::Back
     } else {
         Way::Onwards
     };
-    let lines = ChangedLines::of(&edits(&before, &now), MOST_LINES);
     let look = LookOutcome::There(Difference::Text(way));
-    Ok(Found { look, mark: Some(digest(&now)), good_mark: Some(digest(&before)), lines })
+    let unsure = second.is_none() && finder.looks_twice();
+    let [mark, good_mark] = [&now, &before].map(|text| Some(digest(text)));
+    Ok(Found { mark, good_mark, lines: judged.lines, unsure, ..Found::plain(look) })
+}
+
+/// A page with the text that it had. What appeared where things move, and stays, is reported.
+fn same(
+    finder: &Finder<'_>,
+    visit: &Visit<'_>,
+    standing: &Standing,
+    book: &mut NoiseBook,
+    difference: Difference,
+) -> Result<Found> {
+    let since = book.same_text(finder, visit.page, standing)?;
+    let difference = if since.is_some() { Difference::Text(Way::Onwards) } else { difference };
+    Ok(Found { since, ..Found::plain(LookOutcome::There(difference)) })
+}
+
+/// Two looks at a page that are compared to find what moves.
+struct SecondTexts {
+    texts: [Text; 2],
+    /// Whether their bytes differ.
+    bytes_differ: bool,
+}
+
+/// This look and the one that followed it shortly, or the one that waits for it.
+fn second_texts(finder: &Finder<'_>, visit: &Visit<'_>, (rule, now): (u64, &Text)) -> Result<Option<SecondTexts>> {
+    let connection = finder.connection;
+    let of = |one: &Text, other: &Text, bytes_differ| {
+        Some(SecondTexts { texts: [one, other].map(|text| finder.rules.ignore.apply(text)), bytes_differ })
+    };
+    if let Some(SecondLook { digest: Some(digest), text: Some(text) }) =
+        noise::second_look(connection, visit.url, visit.id)?
+    {
+        return Ok(of(now, &text, Some(digest) != visit.digest));
+    }
+    let Some(unsure) = visit.unsure else { return Ok(None) };
+    let (digest, text) = copy(connection, Some(unsure))?;
+    let earlier = texts::placed(connection, text)?.filter(|(earlier, _)| *earlier == rule);
+    Ok(earlier.and_then(|(_, earlier)| of(&earlier, now, digest != visit.digest)))
 }
 
 /// Where texts cannot be compared, the bytes are all there is. A page that is new has a text, by which it may be found to
 /// be one that moved.
 fn unknown(
     finder: &Finder<'_>,
-    visit: &Visit,
+    visit: &Visit<'_>,
     standing: &Standing,
     (text, good_digest): (Option<Text>, Option<[u8; 32]>),
 ) -> Result<Found> {
@@ -218,7 +303,7 @@ fn unknown(
 }
 
 /// Whether a copy is one of those before the last changes that were reported of the page, by its text or its bytes.
-fn is_known(finder: &Finder<'_>, visit: &Visit, now: Option<&Text>) -> Result<bool> {
+fn is_known(finder: &Finder<'_>, visit: &Visit<'_>, now: Option<(&Text, &NoiseBook)>) -> Result<bool> {
     let (connection, ignore) = (finder.connection, &finder.rules.ignore);
     let mut select = connection.prepare_cached(
         "SELECT before, before_text FROM change
@@ -229,7 +314,10 @@ fn is_known(finder: &Finder<'_>, visit: &Visit, now: Option<&Text>) -> Result<bo
     let mut rows = select.query([visit.url, KNOWN])?;
     while let Some(row) = rows.next()? {
         let has_its_text = match now {
-            Some(now) => texts::load(connection, row.get(1)?)?.is_some_and(|(_, text)| ignore.apply(&text) == *now),
+            Some((now, book)) => match texts::placed(connection, row.get(1)?)? {
+                Some((_, text)) => book.left(connection, visit.page, &ignore.apply(&text), now)?,
+                None => false,
+            },
             None => false,
         };
         if has_its_text || row.get::<_, Option<[u8; 32]>>(0)? == visit.digest {
@@ -239,10 +327,10 @@ fn is_known(finder: &Finder<'_>, visit: &Visit, now: Option<&Text>) -> Result<bo
     Ok(false)
 }
 
-fn keep(connection: &Connection, visit: &Visit, [host, section]: [i64; 2], at: i64, found: &Found) -> Result<()> {
+fn keep(connection: &Connection, visit: &Visit<'_>, [host, section]: [i64; 2], at: i64, found: &Found) -> Result<()> {
     let mut insert = connection.prepare_cached(
-        "INSERT INTO temp.look (visit, url, at, host, section, look, mark, good_mark, lines)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO temp.look (visit, url, at, host, section, look, mark, good_mark, lines, unsure, since)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     )?;
     let lines = found.lines.to_bytes();
     insert.execute(params![
@@ -254,7 +342,9 @@ fn keep(connection: &Connection, visit: &Visit, [host, section]: [i64; 2], at: i
         found.look.code(),
         found.mark,
         found.good_mark,
-        lines
+        lines,
+        found.unsure,
+        found.since,
     ])?;
     Ok(())
 }

@@ -24,8 +24,17 @@ struct Place {
 /// By the hash of a host or section.
 type Places = HashMap<i64, Place>;
 
-/// Marks the looks at pages of hosts and sections in which too much changed at once, and says so.
-pub(super) fn mark(finder: &Finder<'_>, (from, to): (i64, i64)) -> Result<()> {
+/// Who hears of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Telling {
+    /// The log has a warning.
+    Warn,
+    /// It is found out, and not said yet.
+    Nobody,
+}
+
+/// Marks the looks at pages of hosts and sections in which too much changed at once.
+pub(super) fn mark(finder: &Finder<'_>, (from, to): (i64, i64), telling: Telling) -> Result<()> {
     let (connection, most) = (finder.connection, finder.rules.mass_share);
     if most >= 1.0 {
         return Ok(());
@@ -38,7 +47,9 @@ pub(super) fn mark(finder: &Finder<'_>, (from, to): (i64, i64)) -> Result<()> {
     count_looks(connection, &mut found, (from, to))?;
     found.retain(|_, place| place.looked >= FEWEST && f64::from(place.sudden) > most * f64::from(place.looked));
     mark_places(connection, &found)?;
-    if let Some((hash, Place { sudden: pages, .. })) = found.iter().max_by_key(|(_, place)| place.sudden) {
+    if telling == Telling::Warn
+        && let Some((hash, Place { sudden: pages, .. })) = found.iter().max_by_key(|(_, place)| place.sudden)
+    {
         let example = example(connection, *hash)?.unwrap_or_default();
         tracing::warn!(
             pages,

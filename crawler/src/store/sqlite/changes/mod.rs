@@ -16,20 +16,28 @@ mod large;
 mod looks;
 mod mass;
 mod moves;
+mod noise;
 mod orphans;
 mod read;
 mod reported;
 mod robots;
 mod samples;
 mod sections;
+mod shown;
 mod standings;
 mod texts;
+mod unsure;
 
+use mass::Telling;
+use noise::NoiseBook;
 use rusqlite::OptionalExtension;
 
 pub(super) use finder::Finder;
-pub(super) use read::{changes, count_pending, kept_texts, pending};
+pub(super) use noise::figures;
+pub(super) use read::{changes, count_pending, pending};
+pub(super) use shown::{masked, masks};
 pub(super) use texts::insert as insert_text;
+pub(super) use unsure::write_second_look;
 
 use super::error::Fault;
 
@@ -50,19 +58,22 @@ impl Finder<'_> {
     /// Looks at visits, at most one of each page. First visits of all pages have nothing to be compared with.
     fn look(&self, from: i64, to: i64, is_last: bool) -> Result<(), Fault> {
         if self.current.is_without_copies() {
-            return Ok(());
+            return Ok(noise::learn_from_first_looks(self)?);
         }
         looks::prepare(self.connection)?;
-        looks::gather(self, from, to)?;
+        let mut book = NoiseBook::read(self.connection, true)?;
+        looks::gather(self, (from, to), &mut book)?;
+        book.finish(self)?;
         let sections = sections::boilerplate(self)?;
-        judged::judge(self, &sections)?;
-        mass::mark(self, (from, to))?;
+        judged::judge(self, &sections, Telling::Warn)?;
+        mass::mark(self, (from, to), Telling::Warn)?;
         moves::find(self, &sections)?;
         let links_may_differ = looks::any_changed(self.connection)?;
         reported::report(self)?;
         if self.complete && is_last && links_may_differ {
             orphans::report(self)?;
         }
+        self.connection.execute("DELETE FROM second_look", [])?;
         texts::prune(self)?;
         looks::clear(self.connection)?;
         Ok(())

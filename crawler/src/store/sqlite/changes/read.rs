@@ -1,6 +1,6 @@
 //! Reads which changes were reported, and what pages said.
 
-use std::{collections::HashMap, time::Duration};
+use std::time::Duration;
 
 use rusqlite::{Connection, Result, Row};
 
@@ -13,10 +13,8 @@ use super::{
     texts,
 };
 use crate::{
-    changes::{Change, Doubt, KeptTexts},
-    store::{ChangeLine, PendingChange, Since, text_of},
-    text::Text,
-    time::Moment,
+    changes::{Change, Doubt},
+    store::{ChangeLine, PendingChange, Since},
 };
 
 /// What waits for a second look. What does not belong to the crawl any more will have none.
@@ -103,80 +101,4 @@ fn texts(connection: &Connection, [before, after]: [Option<i64>; 2]) -> Result<O
     let (before, after) = (texts::load(connection, before)?, texts::load(connection, after)?);
     let same_rule = before.zip(after).filter(|((before, _), (after, _))| before == after);
     Ok(same_rule.map(|((_, before), (_, after))| (before.into(), after.into())))
-}
-
-/// Shows the texts of every page, as far as they were made by the rule of its last one, to `each`, page by page.
-pub(in crate::store::sqlite) fn kept_texts(connection: &Connection, mut each: impl FnMut(KeptTexts)) -> Result<()> {
-    let texts = "SELECT text.url, text.id, rule, body, url.url FROM text CROSS JOIN url ON url.id = text.url
-                 ORDER BY text.url, text.id";
-    let looks =
-        "SELECT url, text, min(fetched_at), count(*) FROM visit WHERE text IS NOT NULL GROUP BY url, text ORDER BY url";
-    let (mut texts, mut looks) = (connection.prepare(texts)?, connection.prepare(looks)?);
-    let (mut texts, mut looks) = (texts.query([])?, looks.query([])?);
-    let mut look = looks.next()?.map(seen).transpose()?;
-    let mut page: Option<Page> = None;
-    while let Some(row) = texts.next()? {
-        let url: i64 = row.get(0)?;
-        if page.as_ref().is_none_or(|page| page.id != url) {
-            if let Some(page) = page.take() {
-                each(page.kept());
-            }
-            let mut begun = Page { id: url, url: row.get(4)?, rule: 0, looks: HashMap::new(), texts: Vec::new() };
-            while let Some(seen_then) = look.filter(|look| look.url <= url) {
-                if seen_then.url == url {
-                    begun.looks.insert(seen_then.text, (seen_then.first, seen_then.times));
-                }
-                look = looks.next()?.map(seen).transpose()?;
-            }
-            page = Some(begun);
-        }
-        let (text, rule): (i64, u64) = (row.get(1)?, row.get(2)?);
-        if let Some((page, read)) = page.as_mut().zip(text_of(row.get_ref(3)?.as_blob().unwrap_or_default())) {
-            page.add(text, rule, read);
-        }
-    }
-    if let Some(page) = page {
-        each(page.kept());
-    }
-    Ok(())
-}
-
-/// How often a page was seen with a text.
-#[derive(Clone, Copy)]
-struct Seen {
-    url: i64,
-    text: i64,
-    first: Moment,
-    times: u64,
-}
-
-fn seen(row: &Row<'_>) -> Result<Seen> {
-    let first = Moment::from_millis(row.get(2)?);
-    Ok(Seen { url: row.get(0)?, text: row.get(1)?, first, times: row.get(3)? })
-}
-
-/// A page whose texts are being read.
-struct Page {
-    id: i64,
-    url: String,
-    rule: u64,
-    /// When each text was seen first, and how often.
-    looks: HashMap<i64, (Moment, u64)>,
-    texts: Vec<(i64, Text)>,
-}
-
-impl Page {
-    fn add(&mut self, text: i64, rule: u64, read: Text) {
-        if self.rule != rule {
-            (self.rule, self.texts) = (rule, Vec::new());
-        }
-        self.texts.push((text, read));
-    }
-
-    fn kept(self) -> KeptTexts {
-        let Self { url, looks, texts, .. } = self;
-        let times = texts.iter().filter_map(|(text, _)| looks.get(text)).map(|(_, times)| times).sum();
-        let at = |text: &i64| looks.get(text).map_or(Moment::EPOCH, |(first, _)| *first);
-        KeptTexts { url, looks: times, texts: texts.into_iter().map(|(text, read)| (at(&text), read)).collect() }
-    }
 }

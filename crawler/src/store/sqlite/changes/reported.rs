@@ -32,7 +32,7 @@ fn each_look(finder: &Finder<'_>) -> Result<()> {
     // The next round is soon enough to settle a doubt of many pages; a page that is visited between rounds is not.
     let mass_after = if finder.current.revisited { rules.confirm } else { Duration::ZERO };
     let mut select = connection.prepare(
-        "SELECT look.visit, look.url, look.at, look, mass, mark, visit.redirect, visit.before
+        "SELECT look.visit, look.url, look.at, look, mass, mark, visit.redirect, visit.before, unsure, since
          FROM temp.look JOIN visit ON visit.id = look.visit ORDER BY look.visit",
     )?;
     let mut rows = select.query([])?;
@@ -41,10 +41,13 @@ fn each_look(finder: &Finder<'_>) -> Result<()> {
         let at = Moment::from_millis(row.get(2)?);
         let look = looks::read(row, 3)?;
         let (confirm, gone_after) = (rules.confirm, rules.gone_after);
-        let occasion = Occasion { at, visit, mass: row.get(4)?, confirm, gone_after, mass_after };
+        let occasion = Occasion { at, visit, mass: row.get(4)?, unsure: row.get(8)?, confirm, gone_after, mass_after };
         let mut standing = standings::of(connection, url, row.get(7)?)?;
         let reported = standing.look(look, &occasion);
         standings::save(connection, url, &standing)?;
+        let waits = standing.doubt.is_some() && matches!(look, LookOutcome::There(_));
+        standings::wait(connection, url, waits.then_some(visit))?;
+        let since: Option<i64> = row.get(9)?;
         let redirect = row.get_ref(6)?.as_str_or_null()?;
         // What is shown in the place of a page is known again at the next one.
         if look == LookOutcome::Replaced && redirect.is_none() {
@@ -52,6 +55,7 @@ fn each_look(finder: &Finder<'_>) -> Result<()> {
             connection.prepare_cached(wall)?.execute(params![row.get::<_, Option<Vec<u8>>>(5)?, url])?;
         }
         for change in reported {
+            let change = Reported { before: since.or(change.before), ..change };
             page(finder, url, at, change, redirect)?;
         }
     }

@@ -24,7 +24,8 @@ pub(super) fn of(connection: &Connection, url: i64, copy: Option<i64>) -> Result
 /// Writes it. A page that has a copy and nothing else to be remembered needs no row.
 pub(super) fn save(connection: &Connection, url: i64, standing: &Standing) -> Result<()> {
     if standing.is_plain() {
-        let unneeded = "DELETE FROM page_state WHERE url = ? AND moved_from IS NULL AND moved_to IS NULL";
+        let unneeded =
+            "DELETE FROM page_state WHERE url = ? AND moved_from IS NULL AND moved_to IS NULL AND masks IS NULL";
         connection.prepare_cached(unneeded)?.execute([url])?;
         let stays = connection.prepare_cached("SELECT 1 FROM page_state WHERE url = ?")?.exists([url])?;
         if !stays {
@@ -57,6 +58,12 @@ pub(super) fn put(connection: &Connection, url: i64, standing: &Standing) -> Res
         standing.orphaned,
     ];
     upsert.execute(values).map(|_| ())
+}
+
+/// Notes the visit whose change waits for a second look, if one does.
+pub(super) fn wait(connection: &Connection, url: i64, visit: Option<i64>) -> Result<()> {
+    let update = "UPDATE page_state SET unsure = ?1 WHERE url = ?2 AND unsure IS NOT ?1";
+    connection.prepare_cached(update)?.execute(params![visit, url]).map(|_| ())
 }
 
 fn standing(row: &Row<'_>) -> Result<Standing> {

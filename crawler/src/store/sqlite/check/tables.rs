@@ -97,6 +97,13 @@ pub(super) fn all(connection: &Connection) -> Result<Vec<CheckedTable>> {
     if schema::has_removed_table(connection)? {
         tables.push(table("removed_url", vec![column("fingerprint", ValueKind::Exactly(16))]));
     }
+    if schema::has_mask_table(connection)? {
+        for (name, columns) in noise_columns(&last) {
+            let table = tables.iter_mut().find(|table| table.name == name);
+            table.expect("it is among them").columns.extend(columns);
+        }
+        tables.extend(noise_tables(&last));
+    }
     if fields::are_kept(connection)? {
         tables.extend(field_tables(&last));
     }
@@ -349,6 +356,33 @@ fn link_check(last: &Last, columns: LinkCheckColumns) -> CheckedTable {
     table("link_check", rows)
 }
 
+/// What tables have since it is kept what moves by itself.
+fn noise_columns(last: &Last) -> [(&'static str, Vec<CheckedColumn>); 3] {
+    [
+        ("text", vec![column("places", ValueKind::Bytes).or_null()]),
+        ("page_state", vec![text("masks", ValueKind::Json).or_null(), number("unsure", 0..=last.visit).or_null()]),
+        ("sequence", vec![text("noise", ValueKind::Json).or_null()]),
+    ]
+}
+
+fn noise_tables(last: &Last) -> [CheckedTable; 2] {
+    let masks = vec![
+        number("id", COUNT),
+        number("section", ANY),
+        text("address", ValueKind::Url),
+        text("mask", ValueKind::Json),
+    ];
+    let looks = vec![
+        number("url", 0..=last.ticket),
+        number("visit", 0..=last.visit),
+        column("digest", ValueKind::Exactly(SHA256)).or_null(),
+        number("rule", 0..=i64::MAX).or_null(),
+        column("body", ValueKind::Packed).or_null(),
+        column("places", ValueKind::Bytes).or_null(),
+    ];
+    [table("mask", masks), table("second_look", looks)]
+}
+
 fn changes(last: &Last) -> [CheckedTable; 4] {
     let text_rows = vec![
         number("id", COUNT),
@@ -383,7 +417,7 @@ fn changes(last: &Last) -> [CheckedTable; 4] {
 
 fn page_state(last: &Last) -> Vec<CheckedColumn> {
     let conditions = [Condition::There, Condition::Gone, Condition::Moved, Condition::Unreachable];
-    let doubts = [Doubt::Missing, Doubt::Shrunk, Doubt::Mass, Doubt::Cut];
+    let doubts = [Doubt::Missing, Doubt::Shrunk, Doubt::Mass, Doubt::Cut, Doubt::Unsure];
     vec![
         number("url", 0..=last.ticket),
         number("good", 0..=last.visit).or_null(),

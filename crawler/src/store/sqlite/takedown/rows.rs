@@ -5,7 +5,7 @@ use rusqlite::{Connection, Result};
 use crate::{store::sqlite::resume, url::WebUrl};
 
 /// What goes with the URLs in `temp.removed`.
-const DELETED: [&str; 20] = [
+const DELETED: [&str; 22] = [
     "UPDATE page_state SET moved_from = NULL WHERE moved_from IN temp.removed",
     "UPDATE page_state SET moved_to = NULL WHERE moved_to IN temp.removed",
     "UPDATE change SET change = 'gone', target = NULL WHERE change = 'moved' AND target IN temp.removed_name",
@@ -17,6 +17,9 @@ const DELETED: [&str; 20] = [
     "DELETE FROM lost WHERE admitted IN temp.removed
          OR substr(fingerprint, 1, 8) IN (SELECT substr(fingerprint, 1, 8) FROM url WHERE id IN temp.removed)",
     "DELETE FROM page_state WHERE url IN temp.removed",
+    "DELETE FROM second_look WHERE url IN temp.removed",
+    // They have lines of pages, and are found again.
+    "DELETE FROM mask",
     "DELETE FROM past WHERE url IN temp.removed",
     "DELETE FROM refetch WHERE visit IN (SELECT id FROM visit WHERE url IN temp.removed)",
     "DELETE FROM page_field WHERE visit IN (SELECT id FROM visit WHERE url IN temp.removed)",

@@ -1,0 +1,172 @@
+//! [`Explained`]: what of a change is not hidden by masks.
+
+use super::{
+    edit::{Edit, edits},
+    line_pattern::short,
+    mask::{Mask, MaskKind, Side, sorted},
+    region::{PlacedLine, Region, regions},
+};
+use crate::text::{ElementPath, Text};
+
+/// A change of a text, with what masks know of it.
+#[derive(Debug, Default)]
+pub struct Explained<'a> {
+    /// What no mask hides.
+    pub edits: Vec<Edit<'a>>,
+    /// What masks hide.
+    pub masked: Vec<Edit<'a>>,
+    /// Lines of a place that moves, of which it is not known that they come and go.
+    pub appeared: Vec<PlacedLine<'a>>,
+    /// The places of the masks at which something moved, and the lines that went there.
+    pub moved: Vec<(usize, Vec<u32>)>,
+    /// Whether nothing of the text stayed where it was.
+    pub is_whole: bool,
+}
+
+impl<'a> Explained<'a> {
+    /// Of a text that became another.
+    pub fn of(before: &'a Text, after: &'a Text, masks: &[Mask]) -> Self {
+        if masks.is_empty() {
+            return Self { edits: edits(before, after), ..Self::default() };
+        }
+        let mut explained = Self::default();
+        let mut moving = 0;
+        for region in regions(before, after) {
+            moving += region.after.len();
+            explained.take(&region, masks);
+        }
+        explained.is_whole = moving > 0 && moving == after.lines().count();
+        explained
+    }
+
+    /// How many lines are hidden.
+    pub fn hidden(&self) -> usize {
+        self.masked.iter().map(|edit| edit.removed.len() + edit.added.len()).sum()
+    }
+
+    fn take(&mut self, region: &Region<'a>, masks: &[Mask]) {
+        let paths = region.paths();
+        let mut sides: Vec<_> = paths.iter().map(|path| Place::of(region, *path)).collect();
+        let mut any = false;
+        for (number, mask) in masks.iter().enumerate() {
+            let Some(place) = sides.iter_mut().find(|place| place.path == mask.path()) else { continue };
+            let side = mask.is_at(region.around(mask.path()));
+            if let Some(went) = place.hide(mask, side, self) {
+                any = true;
+                self.moved.push((number, went));
+            }
+        }
+        if !any {
+            return self.edits.extend(region.edits.iter().cloned());
+        }
+        for place in sides {
+            // What is the same in both has only moved, along with what is hidden.
+            let [removed, added] = place.left();
+            let removed_alone = without(&removed, &added);
+            let added_alone = without(&added, &removed);
+            if !(removed_alone.is_empty() && added_alone.is_empty()) {
+                self.edits.push(Edit { removed: removed_alone, added: added_alone });
+            }
+        }
+    }
+}
+
+/// The lines of one path in a region, and which of them are hidden.
+struct Place<'a> {
+    path: ElementPath,
+    lines: [Vec<(&'a str, bool)>; 2],
+}
+
+impl<'a> Place<'a> {
+    fn of(region: &Region<'a>, path: ElementPath) -> Self {
+        Self { path, lines: region.at(path).map(|lines| lines.into_iter().map(|line| (line, false)).collect()) }
+    }
+
+    /// The lines that are not hidden.
+    fn left(&self) -> [Vec<&'a str>; 2] {
+        let left =
+            |side: &Vec<(&'a str, bool)>| side.iter().filter(|(_, hidden)| !hidden).map(|(line, _)| *line).collect();
+        [left(&self.lines[0]), left(&self.lines[1])]
+    }
+
+    /// Hides what a mask hides; the lines that went, if anything is hidden.
+    fn hide(&mut self, mask: &Mask, side: Option<Side>, explained: &mut Explained<'a>) -> Option<Vec<u32>> {
+        match (mask.kind(), side) {
+            (MaskKind::Bytes, _) => None,
+            (MaskKind::Value, _) => self.hide_values(mask, side, explained),
+            (_, None) => None,
+            (MaskKind::Reorders, Some(_)) => self.hide_order(explained),
+            (MaskKind::Rotates, Some(side)) => self.hide_lines(mask, side, explained),
+        }
+    }
+
+    fn hide_values(&mut self, mask: &Mask, side: Option<Side>, explained: &mut Explained<'a>) -> Option<Vec<u32>> {
+        let mut went = Vec::new();
+        for pattern in mask.patterns() {
+            let fits = |line: &str| pattern.fits(line) && (side.is_some() || pattern.is_labelled(line));
+            let [removed, added] = &mut self.lines;
+            let removed = removed.iter_mut().filter(|(line, hidden)| !hidden && fits(line));
+            let added = added.iter_mut().filter(|(line, hidden)| !hidden && fits(line));
+            for (removed, added) in removed.zip(added) {
+                if removed.0 != added.0 && pattern.is_same(removed.0, added.0) {
+                    (removed.1, added.1) = (true, true);
+                    went.push(short(removed.0));
+                    explained.appeared.push(PlacedLine { text: added.0, path: self.path });
+                    explained.masked.push(Edit { removed: vec![removed.0], added: vec![added.0] });
+                }
+            }
+        }
+        (!went.is_empty()).then_some(went)
+    }
+
+    /// A list with the same items in another order is the same.
+    fn hide_order(&mut self, explained: &mut Explained<'a>) -> Option<Vec<u32>> {
+        let [before, after] = self.left();
+        let stays = without(&before, &without(&before, &after));
+        if stays == without(&after, &without(&after, &before)) || stays.is_empty() {
+            return None;
+        }
+        for (line, hidden) in self.lines.iter_mut().flatten() {
+            *hidden |= stays.contains(line);
+        }
+        explained.masked.push(Edit { removed: stays, added: Vec::new() });
+        Some(Vec::new())
+    }
+
+    fn hide_lines(&mut self, mask: &Mask, side: Side, explained: &mut Explained<'a>) -> Option<Vec<u32>> {
+        let [removed, added] = self.lines.each_mut().map(|lines| {
+            let mut open: Vec<_> = lines.iter_mut().filter(|(_, hidden)| !hidden).collect();
+            let most = mask.lines();
+            let first = if side == Side::After { open.len().saturating_sub(most) } else { 0 };
+            let hidden = open.iter_mut().skip(first).take(most).map(|line| {
+                line.1 = true;
+                line.0
+            });
+            hidden.collect::<Vec<_>>()
+        });
+        if sorted(&removed) == sorted(&added) && removed == added {
+            return None;
+        }
+        let went = without(&removed, &added).into_iter().map(short).collect();
+        let came = without(&added, &removed).into_iter().filter(|line| !mask.knows(short(line)));
+        explained.appeared.extend(came.map(|text| PlacedLine { text, path: self.path }));
+        explained.masked.push(Edit { removed, added });
+        Some(went)
+    }
+}
+
+/// Lines but for as many of each as there are of it in others.
+fn without<'a>(lines: &[&'a str], others: &[&'a str]) -> Vec<&'a str> {
+    let mut counts = std::collections::HashMap::<&str, usize>::new();
+    for line in others {
+        *counts.entry(line).or_default() += 1;
+    }
+    let is_left = |line: &&&'a str| match counts.get_mut(**line) {
+        Some(count) if *count > 0 => {
+            *count -= 1;
+            false
+        }
+        _ => true,
+    };
+    lines.iter().filter(is_left).copied().collect()
+}

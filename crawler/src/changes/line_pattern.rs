@@ -1,0 +1,221 @@
+//! [`LinePattern`]: which words of a line move from one look at its page to the next.
+
+use xxhash_rust::xxh3::xxh3_64;
+
+/// Words of a line that may move; those behind them do not.
+const MOST_WORDS: usize = 64;
+
+/// Letters that must stay for a line to be known by them.
+const FEWEST_LETTERS: usize = 4;
+
+/// Names that move with a date, whole or by their first letters, and the halves of a day.
+const NAMES: [&str; 21] = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+    "monday",
+    "tuesday",
+    "wednesday",
+    "thursday",
+    "friday",
+    "saturday",
+    "sunday",
+    "am",
+    "pm",
+];
+
+/// A line of which some words move: numbers, dates, tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct LinePattern {
+    /// Of what parts its words.
+    pub(super) shape: u32,
+    /// A bit for each word that moves, the lowest for the first.
+    pub(super) moving: u64,
+    /// Hash of the words that stay; 0 if they have too few letters to know the line by them.
+    pub(super) label: u32,
+}
+
+impl LinePattern {
+    /// Of a line that was one and is the other a moment later; `None` where more than single words differ.
+    pub(super) fn of(one: &str, other: &str) -> Option<Self> {
+        let (words, others) = (words(one), words_of_shape(other, shape(one))?);
+        let mut moving = 0;
+        for (place, (word, other)) in words.iter().zip(&others).enumerate() {
+            if word.text != other.text {
+                let is_value = may_move(word.text) && may_move(other.text);
+                if place >= MOST_WORDS || !is_value {
+                    return None;
+                }
+                moving |= 1 << place;
+            }
+        }
+        let moving = widened(&words, moving);
+        (moving != 0).then(|| Self { shape: shape(one), moving, label: label(&words, moving) })
+    }
+
+    /// Whether a line may be one of these.
+    pub(super) fn fits(&self, line: &str) -> bool {
+        shape(line) == self.shape
+    }
+
+    /// Whether a line is the other, but for what moves.
+    pub(super) fn is_same(&self, line: &str, other: &str) -> bool {
+        let (Some(one), Some(other)) = (words_of_shape(line, self.shape), words_of_shape(other, self.shape)) else {
+            return false;
+        };
+        let moves = |place: usize| place < MOST_WORDS && self.moving & (1 << place) != 0;
+        one.iter().zip(&other).enumerate().all(|(place, (one, other))| moves(place) || one.text == other.text)
+    }
+
+    /// Whether a line has the words that stay.
+    pub(super) fn is_labelled(&self, line: &str) -> bool {
+        self.label != 0
+            && words_of_shape(line, self.shape).is_some_and(|words| label(&words, self.moving) == self.label)
+    }
+}
+
+/// A word of a line, with what parts it from the next.
+struct Word<'a> {
+    text: &'a str,
+    behind: &'a str,
+}
+
+/// The words of a line. A number is one word with the points and commas in it.
+fn words(line: &str) -> Vec<Word<'_>> {
+    let mut words = Vec::new();
+    let start = line.find(char::is_alphanumeric).unwrap_or(line.len());
+    let mut rest = &line[start..];
+    while !rest.is_empty() {
+        let (text, behind) = rest.split_at(word_end(rest));
+        let next = behind.find(char::is_alphanumeric).unwrap_or(behind.len());
+        words.push(Word { text, behind: &behind[..next] });
+        rest = &behind[next..];
+    }
+    words
+}
+
+/// Where the word at the beginning ends.
+fn word_end(text: &str) -> usize {
+    let mut end = 0;
+    loop {
+        let rest = &text[end..];
+        let word = rest.find(|letter: char| !letter.is_alphanumeric()).unwrap_or(rest.len());
+        end += word;
+        let mut next = text[end..].chars();
+        let joins = next.next().is_some_and(|mark| matches!(mark, '.' | ',' | '\''));
+        let is_digit = |letter: Option<char>| letter.is_some_and(|letter| letter.is_ascii_digit());
+        if !(joins && is_digit(text[..end].chars().next_back()) && is_digit(next.next())) {
+            return end;
+        }
+        end += 1;
+    }
+}
+
+fn words_of_shape(line: &str, of: u32) -> Option<Vec<Word<'_>>> {
+    (shape(line) == of).then(|| words(line))
+}
+
+/// Hash of what parts the words of a line.
+fn shape(line: &str) -> u32 {
+    let start = line.find(char::is_alphanumeric).unwrap_or(line.len());
+    let mut text = line[..start].to_owned();
+    for word in words(line) {
+        text.push('a');
+        text.push_str(word.behind);
+    }
+    short(&text)
+}
+
+/// Whether a word may be a value: a number, a token, a name of a day or month.
+fn may_move(word: &str) -> bool {
+    word.bytes().any(|byte| byte.is_ascii_digit()) || is_name(word)
+}
+
+fn is_name(word: &str) -> bool {
+    let lower = word.to_ascii_lowercase();
+    let is_short = |name: &str| lower.len() >= 3 && lower.len() <= 4 && name.starts_with(&*lower);
+    NAMES.iter().any(|name| *name == lower || is_short(name))
+}
+
+/// The same words, and the values beside them: where seconds move, so do hours and days.
+fn widened(words: &[Word<'_>], mut moving: u64) -> u64 {
+    let joined = |place: usize| {
+        place + 1 < words.len().min(MOST_WORDS)
+            && may_move(words[place].text)
+            && may_move(words[place + 1].text)
+            && words[place].behind.len() <= 3
+            && words[place].behind.chars().all(|letter| matches!(letter, ':' | '-' | '/' | '.' | ',' | ' '))
+    };
+    for place in 0..words.len().min(MOST_WORDS) {
+        if moving & (1 << place) != 0 && joined(place) {
+            moving |= 1 << (place + 1);
+        }
+    }
+    for place in (0..words.len().min(MOST_WORDS)).rev() {
+        if moving & (1 << place) != 0 && place > 0 && joined(place - 1) {
+            moving |= 1 << (place - 1);
+        }
+    }
+    moving
+}
+
+fn label(words: &[Word<'_>], moving: u64) -> u32 {
+    let stays = |place: usize| place >= MOST_WORDS || moving & (1 << place) == 0;
+    let kept: Vec<_> = words.iter().enumerate().filter(|(place, _)| stays(*place)).map(|(_, word)| word.text).collect();
+    let letters = kept.iter().flat_map(|word| word.chars()).filter(|letter| letter.is_alphabetic()).count();
+    if letters < FEWEST_LETTERS { 0 } else { short(&kept.join(" ")) }
+}
+
+/// A hash that fits into what is kept; never 0.
+pub(super) fn short(text: &str) -> u32 {
+    ((xxh3_64(text.as_bytes()) >> 32) as u32).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn same(one: &str, other: &str, line: &str) -> Option<bool> {
+        LinePattern::of(one, other).map(|pattern| pattern.is_same(one, line))
+    }
+
+    #[test]
+    fn a_value_moves_and_what_stands_beside_it_does_not() {
+        assert_eq!(same("17 visitors", "18 visitors", "1,204 visitors"), Some(true));
+        assert_eq!(same("17 visitors", "18 visitors", "18 readers"), Some(false));
+        assert_eq!(same("12:03:11 - Price 17", "12:03:12 - Price 17", "09:59:00 - Price 17"), Some(true));
+        assert_eq!(same("12:03:11 - Price 17", "12:03:12 - Price 17", "09:59:00 - Price 18"), Some(false));
+        assert_eq!(same("token a7f3", "token 99b2", "token c001"), Some(true));
+    }
+
+    #[test]
+    fn a_clock_is_a_date_too() {
+        let clock = ["Mon, 5 Feb 2024 10:00:01", "Mon, 5 Feb 2024 10:00:02"];
+        assert_eq!(same(clock[0], clock[1], "Tue, 12 March 2025 23:59:59"), Some(true));
+        assert_eq!(same("3 May, 10:00:01 am", "3 May, 10:00:02 am", "4 June, 9:00:00 pm"), Some(true));
+    }
+
+    #[test]
+    fn words_are_no_values() {
+        assert_eq!(LinePattern::of("it is red", "it is blue"), None);
+        assert_eq!(LinePattern::of("one", "one and two"), None);
+        assert_eq!(LinePattern::of("7", "7"), None);
+        assert!(!is_name("mart") && is_name("Mar") && is_name("Sept") && is_name("sunday"));
+    }
+
+    #[test]
+    fn a_line_is_known_by_the_words_that_stay() {
+        let pattern = LinePattern::of("Visitors: 7", "Visitors: 8").unwrap();
+        assert!(pattern.is_labelled("Visitors: 1,000") && !pattern.is_labelled("Readers: 7"));
+        assert_eq!(LinePattern::of("(7)", "(8)").unwrap().label, 0);
+    }
+}

@@ -1,0 +1,449 @@
+//! [`Mask`]: a place of a page that moves by itself, from one look to the next: a clock, a counter, an advert, a list in another order.
+//!
+//! A mask never hides what it does not know to move: a word that stays in its line, an item that a list of the same items gains or loses.
+//! What appears in the place of something that rotates is hidden for so long as it is not known whether it stays.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    line_pattern::{LinePattern, short},
+    region::{Around, Region, regions},
+};
+use crate::text::{ElementPath, Text};
+
+/// Bytes of an example.
+const LONGEST_EXAMPLE: usize = 200;
+
+/// Lines of a place that are known to come and go, at most.
+const MOST_KNOWN: usize = 2_000;
+
+/// Pages on which something moves at a place before it moves on all of the section.
+const SEVERAL: usize = 3;
+
+/// How a place moves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MaskKind {
+    /// Words of its lines are others: numbers, dates, tokens.
+    Value,
+    /// Its lines are others.
+    Rotates,
+    /// Its lines are in another order.
+    Reorders,
+    /// Bytes that are not shown: a token in a form, an attribute, a comment.
+    Bytes,
+}
+
+impl MaskKind {
+    /// Its word in output.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Value => "value",
+            Self::Rotates => "rotates",
+            Self::Reorders => "reorders",
+            Self::Bytes => "bytes",
+        }
+    }
+}
+
+/// A place that moves.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mask {
+    path: u64,
+    around: Around,
+    kind: MaskKind,
+    /// Lines that are there at most.
+    lines: usize,
+    /// The lines of values: shape, words that move, label.
+    patterns: Vec<(u32, u64, u32)>,
+    /// Hashes of lines that were there and went.
+    known: Vec<u32>,
+    /// The sequence in which it was found.
+    pub since: u32,
+    /// Pages on which it was found.
+    pub pages: usize,
+    /// Looks in a row in which nothing moved there.
+    pub still: u32,
+    /// Lines that it hid.
+    pub hid: u64,
+    /// The heading above, and the line before.
+    under: [String; 2],
+    /// A line that was there, and what came after it.
+    pub example: [String; 2],
+}
+
+impl Mask {
+    /// What moves between two looks at a page that follow one another shortly.
+    pub fn between(one: &Text, other: &Text, sequence: u32) -> Vec<Self> {
+        let mut masks = Vec::new();
+        for region in regions(one, other) {
+            masks.extend(region.paths().into_iter().filter_map(|path| Self::of(&region, path, sequence)));
+        }
+        masks
+    }
+
+    fn of(region: &Region<'_>, path: ElementPath, sequence: u32) -> Option<Self> {
+        let [before, after] = region.at(path);
+        if before == after {
+            return None;
+        }
+        let patterns: Option<Vec<_>> = before
+            .iter()
+            .zip(&after)
+            .filter(|(one, other)| one != other)
+            .map(|(one, other)| LinePattern::of(one, other))
+            .collect();
+        let patterns = patterns.filter(|_| before.len() == after.len());
+        let kind = match &patterns {
+            _ if sorted(&before) == sorted(&after) => MaskKind::Reorders,
+            Some(_) => MaskKind::Value,
+            None => MaskKind::Rotates,
+        };
+        let patterns = patterns.filter(|_| kind == MaskKind::Value);
+        let rotates = kind == MaskKind::Rotates;
+        let mut known: Vec<_> = before.iter().chain(&after).filter(|_| rotates).map(|line| short(line)).collect();
+        known.sort_unstable();
+        known.dedup();
+        let differs = before.iter().zip(&after).find(|(one, other)| one != other);
+        let example = differs.map_or_else(
+            || [before.first().copied().unwrap_or_default(), after.first().copied().unwrap_or_default()],
+            |(one, other)| [*one, *other],
+        );
+        let mut patterns: Vec<_> = patterns.unwrap_or_default();
+        patterns.dedup();
+        Some(Self {
+            path: path.number(),
+            around: region.around(path),
+            kind,
+            lines: before.len().max(after.len()),
+            patterns: patterns.iter().map(|pattern| (pattern.shape, pattern.moving, pattern.label)).collect(),
+            known,
+            since: sequence,
+            pages: 1,
+            still: 0,
+            hid: 0,
+            under: region.under.map(shortened),
+            example: example.map(shortened),
+        })
+    }
+
+    /// What moves is not shown.
+    pub fn of_bytes(sequence: u32) -> Self {
+        Self {
+            path: 0,
+            around: Around::default(),
+            kind: MaskKind::Bytes,
+            lines: 0,
+            patterns: Vec::new(),
+            known: Vec::new(),
+            since: sequence,
+            pages: 1,
+            still: 0,
+            hid: 0,
+            under: Default::default(),
+            example: Default::default(),
+        }
+    }
+
+    /// How it moves.
+    pub fn kind(&self) -> MaskKind {
+        self.kind
+    }
+
+    /// Where it is, for people.
+    pub fn place(&self) -> String {
+        let path = ElementPath::of_number(self.path).to_string();
+        let [heading, before] = &self.under;
+        let named = match (heading.is_empty() || self.around.heading == 0, before.is_empty() || self.around.before == 0)
+        {
+            (_, false) => format!(" after {before:?}"),
+            (false, _) => format!(" under {heading:?}"),
+            _ => String::new(),
+        };
+        if path.is_empty() { named.trim().to_owned() } else { path + &named }
+    }
+
+    pub(super) fn patterns(&self) -> impl Iterator<Item = LinePattern> {
+        self.patterns.iter().map(|(shape, moving, label)| LinePattern { shape: *shape, moving: *moving, label: *label })
+    }
+
+    pub(super) fn path(&self) -> ElementPath {
+        ElementPath::of_number(self.path)
+    }
+
+    /// Lines that are there at most.
+    pub(super) fn lines(&self) -> usize {
+        self.lines
+    }
+
+    /// Whether it is the place of a region, and by what: the line behind it alone, or another.
+    pub(super) fn is_at(&self, around: Around) -> Option<Side> {
+        let equal = |one: u32, other: u32| one != 0 && one == other;
+        let has_heading = equal(self.around.heading, around.heading);
+        match () {
+            () if equal(self.around.before, around.before) => Some(Side::Before),
+            () if equal(self.around.after, around.after) => Some(Side::After),
+            () if equal(self.around.outer_before, around.outer_before) => Some(Side::Before),
+            () if equal(self.around.outer_after, around.outer_after) => Some(Side::After),
+            () if has_heading && (self.kind == MaskKind::Value || self.path().is_item()) => Some(Side::Before),
+            () => None,
+        }
+    }
+
+    /// Whether a line was there and went.
+    pub(super) fn knows(&self, line: u32) -> bool {
+        self.known.binary_search(&line).is_ok()
+    }
+
+    /// Lines were there and went.
+    pub fn learn(&mut self, lines: impl IntoIterator<Item = u32>) {
+        for line in lines {
+            if let Err(place) = self.known.binary_search(&line)
+                && self.known.len() < MOST_KNOWN
+            {
+                self.known.insert(place, line);
+            }
+        }
+    }
+
+    /// Whether it says the same of the same place as another.
+    pub(super) fn is_like(&self, other: &Self) -> bool {
+        let labels = || self.patterns().any(|own| other.patterns().any(|pattern| own.label != 0 && pattern == own));
+        let shapes = || self.patterns.iter().any(|(shape, ..)| other.patterns.iter().any(|(other, ..)| shape == other));
+        match (self.path == other.path, self.kind, other.kind) {
+            (true, MaskKind::Value, MaskKind::Value) => labels() || (self.is_at(other.around).is_some() && shapes()),
+            (true, MaskKind::Rotates | MaskKind::Reorders, MaskKind::Rotates | MaskKind::Reorders) => {
+                self.is_at(other.around).is_some()
+            }
+            (true, MaskKind::Bytes, MaskKind::Bytes) => true,
+            _ => false,
+        }
+    }
+
+    /// Whether it hides all that another one hides.
+    pub fn covers(&self, other: &Self) -> bool {
+        let patterns = || {
+            other.patterns.iter().all(|(shape, moving, _)| {
+                self.patterns.iter().any(|(own, wider, _)| own == shape && moving & !wider == 0)
+            })
+        };
+        self.is_like(other)
+            && match (self.kind, other.kind) {
+                (MaskKind::Value, MaskKind::Value) => patterns(),
+                (MaskKind::Rotates, _) => self.lines >= other.lines,
+                (own, other) => own == other,
+            }
+    }
+
+    /// Takes in another one of the same place on the same page.
+    fn join(&mut self, other: &Self) {
+        if self.kind != other.kind {
+            self.kind = MaskKind::Rotates;
+        }
+        self.lines = self.lines.max(other.lines);
+        for (shape, moving, label) in &other.patterns {
+            match self.patterns.iter_mut().find(|own| own.0 == *shape && own.2 == *label) {
+                Some(own) => own.1 |= moving,
+                None => self.patterns.push((*shape, *moving, *label)),
+            }
+        }
+        self.learn(other.known.iter().copied());
+        (self.still, self.hid) = (self.still.min(other.still), self.hid + other.hid);
+        self.since = self.since.min(other.since);
+    }
+
+    /// Adds these to those of a page; whether any was not among them.
+    pub fn add_to(masks: &mut Vec<Self>, new: Vec<Self>) -> bool {
+        let mut any = false;
+        for mask in new {
+            match masks.iter_mut().find(|known| known.is_like(&mask)) {
+                Some(known) => known.join(&mask),
+                None => {
+                    masks.push(mask);
+                    any = true;
+                }
+            }
+        }
+        any
+    }
+
+    /// What moves at the same place on several of these pages of a section.
+    pub fn common(pages: &[Vec<Self>]) -> Vec<Self> {
+        let mut left: Vec<Vec<&Self>> = pages.iter().map(|masks| masks.iter().collect()).collect();
+        let mut found = Vec::new();
+        for page in pages {
+            for mask in page {
+                let like = |masks: &Vec<&Self>| masks.iter().position(|other| mask.is_like(other));
+                let places: Vec<_> = left.iter().map(like).collect();
+                if places.iter().flatten().count() < SEVERAL {
+                    continue;
+                }
+                let taken = left.iter_mut().zip(places).filter_map(|(masks, place)| Some(masks.remove(place?)));
+                found.push(Self::of_section(&taken.collect::<Vec<_>>()));
+            }
+        }
+        found
+    }
+
+    /// One for the section, of those of several pages: by what is around it on several of them.
+    fn of_section(masks: &[&Self]) -> Self {
+        let mut common = masks[0].clone();
+        masks[1..].iter().for_each(|mask| common.join(mask));
+        let most = |of: fn(&Around) -> u32| {
+            let mut counts = BTreeMap::<u32, usize>::new();
+            for mask in masks {
+                *counts.entry(of(&mask.around)).or_default() += 1;
+            }
+            let best = counts.into_iter().max_by_key(|(_, count)| *count);
+            best.filter(|(_, count)| *count >= SEVERAL).map_or(0, |(hash, _)| hash)
+        };
+        common.around = Around {
+            before: most(|one| one.before),
+            after: most(|one| one.after),
+            outer_before: most(|one| one.outer_before),
+            outer_after: most(|one| one.outer_after),
+            heading: most(|one| one.heading),
+        };
+        let shows =
+            |mask: &&&Self| mask.around.before == common.around.before && mask.around.heading == common.around.heading;
+        if let Some(mask) = masks.iter().find(shows) {
+            common.under.clone_from(&mask.under);
+        }
+        common.pages = masks.len();
+        common
+    }
+}
+
+/// On which side of a place the line is by which it is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Side {
+    /// Before it.
+    Before,
+    /// Behind it.
+    After,
+}
+
+pub(super) fn sorted<'a>(lines: &[&'a str]) -> Vec<&'a str> {
+    let mut lines = lines.to_vec();
+    lines.sort_unstable();
+    lines
+}
+
+fn shortened(text: &str) -> String {
+    text[..text.floor_char_boundary(LONGEST_EXAMPLE)].to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        super::{Explained, region::tests::text},
+        *,
+    };
+
+    /// What is left of a change once the masks of two looks are known.
+    fn left(looks: [&str; 2], change: [&str; 2]) -> Vec<String> {
+        let masks = Mask::between(&text(looks[0]), &text(looks[1]), 1);
+        shown(change, &masks)
+    }
+
+    fn shown([before, after]: [&str; 2], masks: &[Mask]) -> Vec<String> {
+        let (before, after) = (text(before), text(after));
+        let edits = Explained::of(&before, &after, masks).edits;
+        edits.iter().map(|edit| format!("{}>{}", edit.removed.join(","), edit.added.join(","))).collect()
+    }
+
+    const NOTHING: [&str; 0] = [];
+
+    #[test]
+    fn a_clock_is_hidden_wherever_text_moves_it() {
+        let looks = ["#t|a|Time 10:00:01|b", "#t|a|Time 10:00:02|b"];
+        assert_eq!(left(looks, ["#t|a|Time 10:00:01|b", "#t|a|Time 23:59:59|b"]), NOTHING);
+        assert_eq!(left(looks, ["#t|a|Time 10:00:01|b", "#t|new|other|Time 23:59:59|b"]), ["a>new,other"]);
+        assert_eq!(left(looks, ["#t|a|Time 10:00:01|b", "#t|a|b"]), ["Time 10:00:01>"]);
+    }
+
+    #[test]
+    fn a_price_beside_a_clock_is_news() {
+        let looks = ["a|10:00:01|Price 17|b", "a|10:00:02|Price 17|b"];
+        assert_eq!(left(looks, ["a|10:00:01|Price 17|b", "a|11:11:11|Price 18|b"]), ["Price 17>Price 18"]);
+        let one_line = ["a|10:00:01 Price 17|b", "a|10:00:02 Price 17|b"];
+        assert_eq!(left(one_line, ["a|10:00:01 Price 17|b", "a|11:11:11 Price 17|b"]), NOTHING);
+        let news = ["10:00:01 Price 17>11:11:11 Price 18"];
+        assert_eq!(left(one_line, ["a|10:00:01 Price 17|b", "a|11:11:11 Price 18|b"]), news);
+    }
+
+    #[test]
+    fn a_date_that_stays_beside_a_date_that_moves_is_news() {
+        let looks =
+            ["Published 3 May 2024|Today 5 May 2024, 10:00:01", "Published 3 May 2024|Today 5 May 2024, 10:00:02"];
+        let next =
+            ["Published 3 May 2024|Today 5 May 2024, 10:00:01", "Published 6 May 2024|Today 7 June 2024, 11:11:11"];
+        assert_eq!(left(looks, next), ["Published 3 May 2024>Published 6 May 2024"]);
+    }
+
+    #[test]
+    fn an_edit_in_a_list_that_reorders_is_news() {
+        let looks = ["a|*1|*2|*3|*4|b", "a|*3|*1|*4|*2|b"];
+        assert_eq!(left(looks, ["a|*1|*2|*3|*4|b", "a|*4|*3|*2|*1|b"]), NOTHING);
+        assert_eq!(left(looks, ["a|*1|*2|*3|*4|b", "a|*4|*3|*7|*1|b"]), ["*2>*7"]);
+        assert_eq!(left(looks, ["a|*1|*2|*3|*4|b", "a|*4|*3|*1|b"]), ["*2>"]);
+        let other = left(looks, ["c|*1|*2|d|*5", "c|*2|*1|d|*5"]);
+        assert_eq!(other.len(), 2, "another list: {other:?}");
+    }
+
+    #[test]
+    fn adverts_are_hidden_and_what_is_beside_them_is_not() {
+        let looks = ["#t|a|b|-one|-two|end", "#t|a|b|-six|-ten|end"];
+        assert_eq!(left(looks, ["#t|a|b|-one|-two|end", "#t|a|b|-new|-one|end"]), NOTHING);
+        assert_eq!(left(looks, ["#t|a|b|-one|-two|end", "#t|a|c|-new|-one|end"]), ["b>c"]);
+        let plain = ["#t|a|b|one|end", "#t|a|b|two|end"];
+        assert_eq!(left(plain, ["#t|a|b|one|end", "#t|a|c|six|end"]), ["b>c"], "of one kind with it");
+    }
+
+    #[test]
+    fn what_moves_on_three_pages_moves_on_all() {
+        let page = |name: &str, one: &str, other: &str| {
+            Mask::between(
+                &text(&format!("#{name}|{name} says|-{one}|end")),
+                &text(&format!("#{name}|{name} says|-{other}|end")),
+                4,
+            )
+        };
+        let pages = [page("x", "one", "two"), page("y", "six", "one"), page("z", "ten", "six")];
+        assert!(Mask::common(&pages[..2]).is_empty());
+        let common = Mask::common(&pages);
+        assert_eq!((common.len(), common[0].pages, common[0].since, common[0].known.len()), (1, 3, 4, 4));
+        assert_eq!(shown(["#q|text|-ten|end", "#q|text|-other|end"], &common), NOTHING);
+        assert_eq!(shown(["#q|text|-ten|foot", "#q|text|-other|foot"], &common), ["-ten>-other"]);
+        assert_eq!(common[0].place(), "body > div");
+    }
+
+    #[test]
+    fn a_label_tells_a_value_on_every_page() {
+        let page = |name: &str| {
+            Mask::between(&text(&format!("{name}|Visitors: 7|{name}")), &text(&format!("{name}|Visitors: 9|{name}")), 1)
+        };
+        let common = Mask::common(&["u", "v", "w"].map(page));
+        assert_eq!(shown(["q|Visitors: 12|r", "q|Visitors: 1,000|s"], &common), ["r>s"]);
+        assert_eq!(shown(["q|Readers: 12|r", "q|Readers: 13|r"], &common), ["Readers: 12>Readers: 13"]);
+    }
+
+    #[test]
+    fn a_page_that_moves_whole_is_known() {
+        let (one, other, next) = (text("7"), text("9"), text("12"));
+        let masks = Mask::between(&one, &other, 1);
+        let explained = Explained::of(&other, &next, &masks);
+        assert!(explained.is_whole && explained.edits.is_empty());
+        let (stays, moves) = (text("a|7"), text("a|9"));
+        assert!(!Explained::of(&stays, &moves, &masks).is_whole);
+    }
+
+    #[test]
+    fn masks_come_back_from_their_kept_form() {
+        let masks = Mask::between(&text("a|10:00:01|-x|b"), &text("a|10:00:02|-y|b"), 3);
+        let kept = serde_json::to_string(&masks).unwrap();
+        assert_eq!(serde_json::from_str::<Vec<Mask>>(&kept).unwrap(), masks);
+    }
+}

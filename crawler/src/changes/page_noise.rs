@@ -1,0 +1,179 @@
+//! [`PageNoise`]: what is remembered of a page that moves by itself.
+
+use std::collections::HashSet;
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    explained::Explained,
+    mask::{Mask, MaskKind},
+    region::placed,
+};
+use crate::text::Text;
+
+/// Looks in a row in which a line was there, after which it stays: it is reported, though it appeared where things move.
+const STAYS: u32 = 3;
+
+/// Looks in a row in which nothing moved at a place, after which it is a place like any other.
+const STILL: u32 = 5;
+
+/// Lines of a page of which it is not known yet whether they stay.
+const MOST_WAITING: usize = 100;
+
+/// What is remembered of a page.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PageNoise {
+    /// The places that move, and are none of its section's.
+    pub masks: Vec<Mask>,
+    waiting: Vec<WaitingLine>,
+}
+
+/// A line that appeared where things move.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+struct WaitingLine {
+    key: u32,
+    looks: u32,
+    /// The visit before it was there.
+    before: i64,
+}
+
+impl PageNoise {
+    /// Whether there is nothing to be remembered.
+    pub fn is_empty(&self) -> bool {
+        self.masks.is_empty() && self.waiting.is_empty()
+    }
+
+    /// Whether it is known that bytes move that are not shown.
+    pub fn has_moving_bytes(&self) -> bool {
+        self.masks.iter().any(|mask| mask.kind() == MaskKind::Bytes)
+    }
+
+    /// Takes in a look at which the page had this text, and what was hidden then; the visit before a line appeared that has turned out to
+    /// stay. `before` is the visit that it was compared with.
+    pub fn look(&mut self, text: &Text, explained: &Explained<'_>, before: i64) -> Option<i64> {
+        self.count(&explained.moved.iter().map(|(mask, _)| *mask).collect::<Vec<_>>());
+        for (mask, went) in &explained.moved {
+            if let Some(mask) = self.masks.get_mut(*mask).filter(|mask| mask.kind() == MaskKind::Rotates) {
+                mask.learn(went.iter().copied());
+            }
+        }
+        if self.waiting.is_empty() && explained.appeared.is_empty() {
+            return None;
+        }
+        let keys: HashSet<u32> = placed(text).iter().map(super::region::PlacedLine::key).collect();
+        self.waiting.retain(|line| keys.contains(&line.key));
+        let stayed = self.wait();
+        for line in &explained.appeared {
+            let (key, looks) = (line.key(), 1);
+            if self.waiting.len() < MOST_WAITING && self.waiting.iter().all(|waiting| waiting.key != key) {
+                self.waiting.push(WaitingLine { key, looks, before });
+            }
+        }
+        stayed
+    }
+
+    /// Takes in a look at which the page had the text that it had; the same.
+    pub fn same_text(&mut self) -> Option<i64> {
+        self.count(&[]);
+        self.wait()
+    }
+
+    /// Nothing moved at the other masks. What has not moved for long is forgotten.
+    fn count(&mut self, moved: &[usize]) {
+        for (number, mask) in self.masks.iter_mut().enumerate() {
+            mask.still = if moved.contains(&number) || mask.kind() == MaskKind::Bytes { 0 } else { mask.still + 1 };
+        }
+    }
+
+    /// Forgets what has not moved for long.
+    pub fn forget_still(&mut self) {
+        self.masks.retain(|mask| mask.still < STILL);
+    }
+
+    /// The lines that wait were there once more.
+    fn wait(&mut self) -> Option<i64> {
+        let mut stayed = None;
+        self.waiting.retain_mut(|line| {
+            line.looks += 1;
+            if line.looks >= STAYS {
+                stayed = Some(stayed.map_or(line.before, |before: i64| before.min(line.before)));
+            }
+            line.looks < STAYS
+        });
+        stayed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::region::tests::text, *};
+
+    /// A page that is looked at again and again; the visits are numbered from 1.
+    struct Watched {
+        noise: PageNoise,
+        text: Text,
+        visit: i64,
+        reported: Vec<(i64, i64)>,
+    }
+
+    impl Watched {
+        fn new(looks: [&str; 2]) -> Self {
+            let masks = Mask::between(&text(looks[0]), &text(looks[1]), 0);
+            let noise = PageNoise { masks, ..PageNoise::default() };
+            Self { noise, text: text(looks[0]), visit: 1, reported: Vec::new() }
+        }
+
+        fn look(&mut self, now: &str) {
+            let now = text(now);
+            let masks = self.noise.masks.clone();
+            let explained = Explained::of(&self.text, &now, &masks);
+            assert!(explained.edits.is_empty(), "{:?}", explained.edits);
+            let stayed =
+                if now == self.text { self.noise.same_text() } else { self.noise.look(&now, &explained, self.visit) };
+            self.noise.forget_still();
+            self.text = now;
+            self.visit += 1;
+            self.reported.extend(stayed.map(|since| (self.visit, since)));
+        }
+    }
+
+    #[test]
+    fn what_appears_where_things_move_and_stays_is_reported_once() {
+        let mut page = Watched::new(["a|-x|b", "a|-y|b"]);
+        ["a|-y|b", "a|-z|b", "a|-x|b", "a|-news|b", "a|-news|b", "a|-news|b", "a|-news|b"]
+            .iter()
+            .for_each(|now| page.look(now));
+        assert_eq!(page.reported, [(7, 4)], "at the third look, against the one before the first");
+    }
+
+    #[test]
+    fn a_number_that_has_come_to_rest_is_reported() {
+        let mut page = Watched::new(["a|Price 7|b", "a|Price 8|b"]);
+        ["a|Price 8|b", "a|Price 8|b", "a|Price 8|b", "a|Price 8|b"].iter().for_each(|now| page.look(now));
+        assert_eq!(page.reported, [(4, 1)]);
+    }
+
+    #[test]
+    fn two_versions_in_turn_are_never_reported() {
+        let mut page = Watched::new(["a|-x|b", "a|-y|b"]);
+        for now in ["a|-y|b", "a|-x|b"].iter().cycle().take(40) {
+            page.look(now);
+        }
+        assert_eq!((page.reported.len(), page.noise.masks.len()), (0, 1));
+        assert!(page.noise.waiting.is_empty(), "both are known");
+    }
+
+    #[test]
+    fn a_place_that_stands_still_is_forgotten() {
+        let mut page = Watched::new(["a|-x|b", "a|-y|b"]);
+        (0..5).for_each(|_| page.look("a|-x|b"));
+        assert!(page.noise.is_empty());
+    }
+
+    #[test]
+    fn a_new_member_of_a_pool_is_no_news() {
+        let mut page = Watched::new(["a|-x|b", "a|-y|b"]);
+        ["a|-new|b", "a|-x|b", "a|-new|b", "a|-new|b", "a|-new|b", "a|-new|b"].iter().for_each(|now| page.look(now));
+        assert!(page.reported.is_empty(), "it went once");
+    }
+}

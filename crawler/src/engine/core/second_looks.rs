@@ -1,0 +1,103 @@
+//! [`NoiseLooks`]: pages that are fetched once more at the end of a sequence, to see what of them moves by itself.
+//!
+//! Owns: when the store is asked for such pages, and how many of them have no answer yet.
+//!
+//! Invariants: the store is asked once a run, and again where pages were visited since. Nothing waits for a page whose host does not answer.
+//!
+//! Does not know: which pages these are, and what the second look at one shows.
+
+use std::collections::HashSet;
+
+use crate::candidate::Ticket;
+
+/// The second looks of a run.
+#[derive(Debug)]
+pub(super) struct NoiseLooks {
+    state: State,
+    out: HashSet<Ticket>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// There are none.
+    Never,
+    /// The store is still to be asked.
+    Due,
+    /// It is asked.
+    Asked,
+    /// It has answered.
+    Known,
+}
+
+/// What a crawl does next of which nothing else is left.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum AfterLooks {
+    /// It asks the store for pages.
+    Ask,
+    /// It waits for answers.
+    Wait,
+    /// It ends.
+    End,
+}
+
+impl NoiseLooks {
+    /// Those of a run in which there are any, or none.
+    pub(super) fn new(wanted: bool) -> Self {
+        Self { state: if wanted { State::Due } else { State::Never }, out: HashSet::new() }
+    }
+
+    /// Nothing else is left.
+    pub(super) fn at_end(&mut self) -> AfterLooks {
+        match self.state {
+            State::Due => {
+                self.state = State::Asked;
+                AfterLooks::Ask
+            }
+            State::Asked => AfterLooks::Wait,
+            State::Known if !self.out.is_empty() => AfterLooks::Wait,
+            State::Known | State::Never => AfterLooks::End,
+        }
+    }
+
+    /// Whether any have begun and have no answer.
+    pub(super) fn are_under_way(&self) -> bool {
+        !self.out.is_empty()
+    }
+
+    /// The store has named these.
+    pub(super) fn named(&mut self, pages: impl Iterator<Item = Ticket>) {
+        self.state = State::Known;
+        self.out.extend(pages);
+    }
+
+    /// One has its answer, or will have none.
+    pub(super) fn is_out_no_more(&mut self, page: Ticket) {
+        self.out.remove(&page);
+    }
+
+    /// A page was visited: it may want a second look.
+    pub(super) fn page_read(&mut self) {
+        if self.state == State::Known {
+            self.state = State::Due;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_ends_once_each_page_has_its_answer() {
+        let mut looks = NoiseLooks::new(true);
+        assert_eq!((looks.at_end(), looks.at_end()), (AfterLooks::Ask, AfterLooks::Wait));
+        looks.named([1, 2].map(Ticket).into_iter());
+        looks.is_out_no_more(Ticket(1));
+        assert_eq!((looks.at_end(), looks.are_under_way()), (AfterLooks::Wait, true));
+        looks.is_out_no_more(Ticket(2));
+        assert_eq!((looks.at_end(), looks.are_under_way()), (AfterLooks::End, false));
+        looks.page_read();
+        assert_eq!(looks.at_end(), AfterLooks::Ask);
+        assert_eq!(NoiseLooks::new(false).at_end(), AfterLooks::End);
+    }
+}

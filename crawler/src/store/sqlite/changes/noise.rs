@@ -1,0 +1,424 @@
+//! What moves by itself: the masks of sections and pages, and what each look adds to them.
+//!
+//! Owns: the tables `mask` and `second_look`, and the column `page_state.masks`.
+//!
+//! Invariant: masks follow from second looks and visits that were committed. What is only asked, is not written.
+
+use std::collections::{BTreeMap, HashMap};
+
+use rusqlite::{Connection, OptionalExtension, Result, params};
+
+use super::{super::schema, Finder, looks, standings, texts};
+use crate::{
+    changes::{ChangedLines, Explained, Mask, MaskKind, PageNoise, Standing, edits},
+    store::{NoiseFigures, placed_text},
+    text::Text,
+};
+
+/// Pages of a section whose masks are compared with one another, at most.
+const MOST_PAGES: usize = 200;
+
+/// Masks of a section, at most.
+const MOST_MASKS: usize = 100;
+
+/// Sequences in a row in which nothing moved at the place of a mask of a section, after which it is forgotten.
+const STILL: u32 = 5;
+
+/// The masks of a section.
+#[derive(Default)]
+struct SectionMasks {
+    address: String,
+    /// Each with the number of its row.
+    masks: Vec<(i64, Mask)>,
+    /// Whether pages of it were looked at, and at which masks something moved.
+    looked: bool,
+    moved: Vec<bool>,
+    /// Whether pages of it have masks that are new.
+    learns: bool,
+}
+
+/// What is known while visits are looked at.
+pub(super) struct NoiseBook {
+    sections: HashMap<i64, SectionMasks>,
+    /// Whether what is learnt is kept.
+    keeps: bool,
+    figures: NoiseFigures,
+}
+
+/// A second look at a page.
+#[derive(Clone)]
+pub(super) struct SecondLook {
+    /// Its body, if it was a page.
+    pub(super) digest: Option<[u8; 32]>,
+    /// Its text, if it was made as that of the visit.
+    pub(super) text: Option<Text>,
+}
+
+/// A page that is looked at.
+#[derive(Clone, Copy)]
+pub(super) struct LookedPage<'a> {
+    pub(super) url: i64,
+    pub(super) section: i64,
+    pub(super) address: &'a str,
+}
+
+/// What a look at a text comes to.
+#[derive(Default)]
+pub(super) struct JudgedText {
+    /// What no mask hides.
+    pub(super) lines: ChangedLines,
+    /// Whether there is any of it.
+    pub(super) differs: bool,
+    /// Whether nothing else is there than what moves.
+    pub(super) is_whole: bool,
+    /// The visit before something appeared that has turned out to stay.
+    pub(super) stayed: Option<i64>,
+}
+
+impl NoiseBook {
+    /// With the masks of all sections.
+    pub(super) fn read(connection: &Connection, keeps: bool) -> Result<Self> {
+        let mut sections = HashMap::<i64, SectionMasks>::new();
+        let mut select = connection.prepare("SELECT id, section, address, mask FROM mask ORDER BY id")?;
+        let mut rows = select.query([])?;
+        while let Some(row) = rows.next()? {
+            let section = sections.entry(row.get(1)?).or_default();
+            section.address = row.get(2)?;
+            section.masks.extend(
+                mask(row.get_ref(3)?.as_str()?)
+                    .map(|mask| (row.get(0), mask))
+                    .and_then(|(id, mask)| Some((id.ok()?, mask))),
+            );
+            section.moved.resize(section.masks.len(), false);
+        }
+        Ok(Self { sections, keeps, figures: NoiseFigures::default() })
+    }
+
+    /// Whether it is known of a page, or of all in its section, that bytes move that are not shown.
+    pub(super) fn has_moving_bytes(&self, connection: &Connection, page: LookedPage<'_>) -> Result<bool> {
+        let of_section = self.sections.get(&page.section);
+        let of_section =
+            of_section.is_some_and(|section| section.masks.iter().any(|(_, mask)| mask.kind() == MaskKind::Bytes));
+        Ok(of_section || of_page(connection, page.url)?.has_moving_bytes())
+    }
+
+    /// The bytes of a page were others at a second look, and its text was not.
+    pub(super) fn bytes_move(&mut self, finder: &Finder<'_>, page: LookedPage<'_>, standing: &Standing) -> Result<()> {
+        let mut noise = of_page(finder.connection, page.url)?;
+        if noise.has_moving_bytes() {
+            return Ok(());
+        }
+        noise.masks.push(Mask::of_bytes(finder.current.sequence));
+        self.learns(page);
+        self.save(finder.connection, page.url, &noise, standing)
+    }
+
+    /// What is between two texts of a page, for whoever looks at it and has no second look.
+    pub(super) fn left(
+        &self,
+        connection: &Connection,
+        page: LookedPage<'_>,
+        before: &Text,
+        now: &Text,
+    ) -> Result<bool> {
+        let masks = self.of(connection, page)?;
+        Ok(Explained::of(before, now, &masks).edits.is_empty())
+    }
+
+    /// Takes in a look at a page that had one text and has another, with the texts of two looks that followed one another shortly, if
+    /// there were such.
+    pub(super) fn look(
+        &mut self,
+        finder: &Finder<'_>,
+        (page, standing): (LookedPage<'_>, &Standing),
+        (before, now): (&Text, &Text),
+        second: Option<[&Text; 2]>,
+        most_lines: usize,
+    ) -> Result<JudgedText> {
+        let mut noise = of_page(finder.connection, page.url)?;
+        let known = noise.clone();
+        if let Some([one, other]) = second {
+            let own = self.masks(&PageNoise::default(), page.section);
+            let mut new = Mask::between(one, other, finder.current.sequence);
+            new.retain(|mask| !own.iter().any(|known| known.covers(mask)));
+            if Mask::add_to(&mut noise.masks, new) {
+                self.learns(page);
+            }
+        }
+        let masks = self.masks(&noise, page.section);
+        let explained = Explained::of(before, now, &masks);
+        let hidden = explained.hidden() as u64;
+        let differs = !explained.edits.is_empty();
+        let lines = ChangedLines::of(&explained.edits, most_lines);
+        let left: usize = explained.edits.iter().map(|edit| edit.removed.len() + edit.added.len()).sum();
+        if second.is_some() {
+            let masks = self.masks(&known, page.section);
+            let before_it = Explained::of(before, now, &masks).edits;
+            let looked: usize = before_it.iter().map(|edit| edit.removed.len() + edit.added.len()).sum();
+            self.figures.looked += looked as u64;
+            self.figures.withdrawn += looked.saturating_sub(left) as u64;
+        }
+        self.figures.hidden += hidden;
+        self.hide(page.section, noise.masks.len(), &explained);
+        let stayed = standing.good.and_then(|good| noise.look(now, &explained, good));
+        noise.forget_still();
+        if noise != known {
+            self.save(finder.connection, page.url, &noise, standing)?;
+        }
+        Ok(JudgedText { lines, differs, is_whole: explained.is_whole && !differs, stayed })
+    }
+
+    /// Takes in a look at a page that had the text that it had; the visit before something appeared that has turned out to stay.
+    pub(super) fn same_text(
+        &mut self,
+        finder: &Finder<'_>,
+        page: LookedPage<'_>,
+        standing: &Standing,
+    ) -> Result<Option<i64>> {
+        let mut noise = of_page(finder.connection, page.url)?;
+        if noise.is_empty() {
+            return Ok(None);
+        }
+        let stayed = noise.same_text();
+        noise.forget_still();
+        self.save(finder.connection, page.url, &noise, standing)?;
+        Ok(stayed)
+    }
+
+    /// The first look at a page was followed by a second one.
+    pub(super) fn first_look(
+        &mut self,
+        finder: &Finder<'_>,
+        page: LookedPage<'_>,
+        visit: i64,
+        looks: [&Text; 2],
+    ) -> Result<()> {
+        let mut noise = of_page(finder.connection, page.url)?;
+        let new = Mask::between(looks[0], looks[1], finder.current.sequence);
+        let differ: usize = edits(looks[0], looks[1]).iter().map(|edit| edit.removed.len() + edit.added.len()).sum();
+        self.figures.looked += differ as u64;
+        self.figures.withdrawn += differ as u64;
+        if Mask::add_to(&mut noise.masks, new) {
+            self.learns(page);
+            self.save(finder.connection, page.url, &noise, &Standing::of(Some(visit)))?;
+        }
+        Ok(())
+    }
+
+    /// The masks that count for a page.
+    pub(super) fn of(&self, connection: &Connection, page: LookedPage<'_>) -> Result<Vec<Mask>> {
+        Ok(self.masks(&of_page(connection, page.url)?, page.section))
+    }
+
+    /// The masks of a page, and behind them those of its section.
+    fn masks(&self, page: &PageNoise, section: i64) -> Vec<Mask> {
+        let of_section = self.sections.get(&section).into_iter().flat_map(|section| &section.masks);
+        page.masks.iter().cloned().chain(of_section.map(|(_, mask)| mask.clone())).collect()
+    }
+
+    fn learns(&mut self, page: LookedPage<'_>) {
+        let section = self.sections.entry(page.section).or_default();
+        section.learns = true;
+        if section.address.is_empty() {
+            looks::section_address(page.address).clone_into(&mut section.address);
+        }
+    }
+
+    /// Notes at which masks of a section something moved. `own` is how many are the page's.
+    fn hide(&mut self, section: i64, own: usize, explained: &Explained<'_>) {
+        let Some(section) = self.sections.get_mut(&section) else { return };
+        section.looked = true;
+        for (number, went) in &explained.moved {
+            let Some(number) = number.checked_sub(own) else { continue };
+            if let Some((_, mask)) = section.masks.get_mut(number) {
+                section.moved[number] = true;
+                mask.hid += went.len().max(1) as u64;
+                if mask.kind() == MaskKind::Rotates {
+                    mask.learn(went.iter().copied());
+                }
+            }
+        }
+    }
+
+    fn save(&self, connection: &Connection, url: i64, noise: &PageNoise, standing: &Standing) -> Result<()> {
+        if !self.keeps {
+            return Ok(());
+        }
+        if noise.is_empty() {
+            connection.prepare_cached("UPDATE page_state SET masks = NULL WHERE url = ?")?.execute([url])?;
+            return Ok(());
+        }
+        if standings::load(connection, url)?.is_none() {
+            standings::put(connection, url, standing)?;
+        }
+        let kept = serde_json::to_string(noise).expect("masks are plain JSON");
+        connection
+            .prepare_cached("UPDATE page_state SET masks = ? WHERE url = ?")?
+            .execute(params![kept, url])
+            .map(|_| ())
+    }
+
+    /// Writes what the sections have learnt, and what was counted.
+    pub(super) fn finish(mut self, finder: &Finder<'_>) -> Result<()> {
+        let connection = finder.connection;
+        let learning: Vec<i64> =
+            self.sections.iter().filter(|(_, section)| section.learns).map(|(section, _)| *section).collect();
+        if !learning.is_empty() {
+            self.learn_common(connection)?;
+        }
+        let mut update = connection.prepare("UPDATE mask SET mask = ? WHERE id = ?")?;
+        let mut delete = connection.prepare("DELETE FROM mask WHERE id = ?")?;
+        for section in self.sections.values_mut().filter(|section| section.looked) {
+            for ((id, mask), moved) in section.masks.iter_mut().zip(&section.moved) {
+                mask.still = if *moved || mask.kind() == MaskKind::Bytes { 0 } else { mask.still + 1 };
+                if mask.still >= STILL {
+                    delete.execute([*id])?;
+                } else {
+                    update.execute(params![serde_json::to_string(mask).expect("a mask is plain JSON"), *id])?;
+                }
+            }
+        }
+        self.figures.add_to(connection, finder.current.sequence)
+    }
+
+    /// Makes masks of the sections of what is common to their pages; it is no mask of these any more.
+    fn learn_common(&mut self, connection: &Connection) -> Result<()> {
+        let mut pages = BTreeMap::<i64, Vec<(i64, PageNoise)>>::new();
+        let mut select = connection.prepare(
+            "SELECT url.id, url.url, masks FROM page_state CROSS JOIN url ON url.id = page_state.url WHERE masks IS NOT NULL ORDER BY url.id",
+        )?;
+        let mut rows = select.query([])?;
+        while let Some(row) = rows.next()? {
+            let section = looks::places(row.get_ref(1)?.as_str()?)[1];
+            if self.sections.get(&section).is_some_and(|section| section.learns) {
+                let pages = pages.entry(section).or_default();
+                if pages.len() < MOST_PAGES {
+                    pages.push((row.get(0)?, page_noise(row.get_ref(2)?.as_str()?)));
+                }
+            }
+        }
+        let mut insert = connection.prepare("INSERT INTO mask (section, address, mask) VALUES (?, ?, ?)")?;
+        for (number, pages) in pages {
+            let Some(section) = self.sections.get_mut(&number) else { continue };
+            let masks: Vec<_> = pages.iter().map(|(_, noise)| noise.masks.clone()).collect();
+            let mut common = Mask::common(&masks);
+            common.truncate(MOST_MASKS.saturating_sub(section.masks.len()));
+            for mask in &common {
+                let kept = serde_json::to_string(mask).expect("a mask is plain JSON");
+                insert.execute(params![number, section.address, kept])?;
+            }
+            for (url, mut noise) in pages {
+                let before = noise.masks.len();
+                noise.masks.retain(|mask| !common.iter().any(|common| common.covers(mask)));
+                if noise.masks.len() < before {
+                    self.keep(connection, url, &noise)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn keep(&self, connection: &Connection, url: i64, noise: &PageNoise) -> Result<()> {
+        match standings::load(connection, url)? {
+            Some(standing) => {
+                self.save(connection, url, noise, &standing)?;
+                standings::save(connection, url, &standing)
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+/// What is remembered of a page.
+pub(super) fn of_page(connection: &Connection, url: i64) -> Result<PageNoise> {
+    let mut select = connection.prepare_cached("SELECT masks FROM page_state WHERE url = ?")?;
+    let kept: Option<String> = select.query_row([url], |row| row.get(0)).optional()?.flatten();
+    Ok(kept.map(|kept| page_noise(&kept)).unwrap_or_default())
+}
+
+/// What is damaged is nothing.
+pub(super) fn page_noise(kept: &str) -> PageNoise {
+    serde_json::from_str(kept).unwrap_or_default()
+}
+
+pub(super) fn mask(kept: &str) -> Option<Mask> {
+    serde_json::from_str(kept).ok()
+}
+
+/// The second look that followed a visit shortly.
+pub(super) fn second_look(connection: &Connection, url: i64, visit: i64) -> Result<Option<SecondLook>> {
+    let mut select = connection.prepare_cached(
+        "SELECT second.digest, second.rule, second.body, second.places, visit.text FROM second_look AS second
+         JOIN visit ON visit.id = second.visit WHERE second.url = ? AND second.visit = ?",
+    )?;
+    let mut rows = select.query([url, visit])?;
+    let Some(row) = rows.next()? else { return Ok(None) };
+    let own = texts::placed(connection, row.get(4)?)?;
+    let text = match (row.get::<_, Option<u64>>(1)?, row.get_ref(2)?.as_blob_or_null()?) {
+        (Some(rule), Some(body)) => placed_text(body, row.get_ref(3)?.as_blob_or_null()?.unwrap_or_default())
+            .filter(|_| own.as_ref().is_some_and(|(own, _)| *own == rule)),
+        (Some(rule), None) => own.filter(|(own, _)| *own == rule).map(|(_, text)| text),
+        _ => None,
+    };
+    Ok(Some(SecondLook { digest: row.get(0)?, text }))
+}
+
+/// What the first looks of a crawl were followed by.
+pub(super) fn learn_from_first_looks(finder: &Finder<'_>) -> Result<()> {
+    let connection = finder.connection;
+    let mut select = connection.prepare(
+        "SELECT second_look.url, second_look.visit, visit.text, visit.digest, url.url FROM second_look JOIN visit ON visit.id = second_look.visit
+         JOIN url ON url.id = second_look.url ORDER BY second_look.url",
+    )?;
+    let mut rows = select.query([])?;
+    let mut book: Option<NoiseBook> = None;
+    while let Some(row) = rows.next()? {
+        let (url, visit) = (row.get(0)?, row.get(1)?);
+        let address = row.get_ref(4)?.as_str()?;
+        let page = LookedPage { url, section: looks::places(address)[1], address };
+        let book = match &mut book {
+            Some(book) => book,
+            None => book.insert(NoiseBook::read(connection, true)?),
+        };
+        let first = texts::placed(connection, row.get(2)?)?;
+        let Some(second) = second_look(connection, url, visit)? else { continue };
+        let Some(((_, first), text)) = first.zip(second.text) else { continue };
+        let [first, text] = [first, text].map(|text| finder.rules.ignore.apply(&text));
+        if first != text {
+            book.first_look(finder, page, visit, [&first, &text])?;
+        } else if second.digest.is_some() && second.digest != row.get(3)? {
+            book.bytes_move(finder, page, &Standing::of(Some(visit)))?;
+        }
+    }
+    if let Some(book) = book {
+        book.finish(finder)?;
+    }
+    connection.execute("DELETE FROM second_look", []).map(|_| ())
+}
+
+impl NoiseFigures {
+    /// Adds them to those of a sequence.
+    fn add_to(self, connection: &Connection, sequence: u32) -> Result<()> {
+        if self == Self::default() {
+            return Ok(());
+        }
+        let kept = figures(connection, sequence)?;
+        let sum = Self {
+            hidden: kept.hidden + self.hidden,
+            looked: kept.looked + self.looked,
+            withdrawn: kept.withdrawn + self.withdrawn,
+        };
+        let sum = serde_json::to_string(&sum).expect("figures are plain JSON");
+        connection.execute("UPDATE sequence SET noise = ? WHERE n = ?", params![sum, sequence]).map(|_| ())
+    }
+}
+
+/// Those of a sequence.
+pub(in crate::store::sqlite) fn figures(connection: &Connection, sequence: u32) -> Result<NoiseFigures> {
+    if !schema::has_mask_table(connection)? {
+        return Ok(NoiseFigures::default());
+    }
+    let kept = "SELECT noise FROM sequence WHERE n = ?";
+    let kept: Option<String> = connection.query_row(kept, [sequence], |row| row.get(0)).optional()?.flatten();
+    Ok(kept.and_then(|kept| serde_json::from_str(&kept).ok()).unwrap_or_default())
+}

@@ -1,0 +1,168 @@
+//! Which pages are fetched once more at the end of a sequence, to see what of them moves by itself, and what they said then.
+//!
+//! Owns: how many there may be, and which come first.
+//!
+//! Invariant: only to ask changes nothing: the same rows give the same pages.
+
+use std::collections::{BinaryHeap, HashMap};
+
+use rusqlite::{Connection, Result, params};
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::{
+    super::{error::Fault, refill},
+    Finder, judged,
+    looks::{self, places},
+    mass::{self, Telling},
+    noise::NoiseBook,
+    sections,
+};
+use crate::{
+    changes::{Difference, LookOutcome, Way},
+    purpose::Purpose,
+    queue::WorkItem,
+    store::{Counters, SecondLookRow},
+};
+
+/// Second looks of a sequence that need no share.
+const FEWEST: u64 = 10;
+
+/// The share of a sequence's requests that second looks may add at most.
+const OF_SEQUENCE: f64 = 0.25;
+
+/// The requests of so many milliseconds count for the share.
+const MONTH: u64 = 30 * 24 * 3_600_000;
+
+/// Pages of a section that are looked at twice in the first sequence.
+const OF_SECTION: usize = 8;
+
+/// Pages of a section that share an edit and are looked at twice.
+const SHARED: usize = 3;
+
+/// With fewer nothing is known of a section.
+const FEWEST_OF_SECTION: usize = 3;
+
+impl Finder<'_> {
+    /// Whether pages are looked at twice at the end of the sequence. What is visited between sequences is reported at once.
+    pub(super) fn looks_twice(&self) -> bool {
+        self.rules.confirm_share > 0.0 && !self.current.revisited
+    }
+
+    /// The pages to be fetched once more, now that nothing is left to fetch. `counters` are those of the sequence.
+    pub(in crate::store::sqlite) fn unsure_pages(
+        &self,
+        counters: &Counters,
+    ) -> std::result::Result<Vec<WorkItem>, Fault> {
+        if !self.looks_twice() {
+            return Ok(Vec::new());
+        }
+        let room = room(self, counters)?;
+        let pages = match room {
+            0 => Vec::new(),
+            room if self.current.is_without_copies() => sample(self.connection, room)?,
+            room => unsure(self, room)?,
+        };
+        let mut items = Vec::new();
+        for page in pages {
+            let item = refill::due_again(self.connection, page, self.current.sequence)?;
+            items.extend(item.map(|item| WorkItem { purpose: Purpose::Confirm, ..item }));
+        }
+        Ok(items)
+    }
+}
+
+/// How many second looks there may be.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is bounded by the requests")]
+fn room(finder: &Finder<'_>, counters: &Counters) -> Result<usize> {
+    let sums = "SELECT coalesce(sum(counters ->> '$.requests'), 0), coalesce(sum(counters ->> '$.second_looks'), 0)
+         FROM sequence WHERE n < ?1 AND began_at > (SELECT began_at FROM sequence WHERE n = ?1) - ?2";
+    let (requests, looks): (u64, u64) =
+        finder
+            .connection
+            .query_row(sums, params![finder.current.sequence, MONTH], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let own = counters.second_looks;
+    let share = |of: u64, share: f64| (of as f64 * share) as u64;
+    let of_month = share(requests + counters.requests, finder.rules.confirm_share).saturating_sub(looks + own);
+    let of_sequence = share(counters.requests, OF_SEQUENCE).saturating_sub(own);
+    let room = of_month.min(of_sequence).max(FEWEST.saturating_sub(own));
+    Ok(usize::try_from(room).unwrap_or(usize::MAX))
+}
+
+/// Pages with a text, of each section as many as it takes to know what moves on all of its pages; the largest sections come first.
+fn sample(connection: &Connection, mut room: usize) -> Result<Vec<i64>> {
+    if connection.prepare("SELECT 1 FROM second_look")?.exists([])? {
+        return Ok(Vec::new());
+    }
+    let mut sections = HashMap::<i64, (usize, BinaryHeap<(u64, i64)>)>::new();
+    let mut select = connection.prepare(
+        "SELECT url.id, url.url FROM url CROSS JOIN visit ON visit.id = url.visit WHERE visit.outcome = 'stored' AND visit.text IS NOT NULL",
+    )?;
+    let mut rows = select.query([])?;
+    while let Some(row) = rows.next()? {
+        let url = row.get_ref(1)?.as_str()?;
+        let (pages, sample) = sections.entry(places(url)[1]).or_default();
+        *pages += 1;
+        sample.push((xxh3_64(url.as_bytes()), row.get(0)?));
+        if sample.len() > OF_SECTION {
+            sample.pop();
+        }
+    }
+    let mut sections: Vec<_> = sections.into_iter().collect();
+    sections.sort_by_key(|(section, (pages, _))| (std::cmp::Reverse(*pages), *section));
+    let mut samples: Vec<_> =
+        sections.into_iter().map(|(_, (_, sample))| sample.into_sorted_vec().into_iter()).collect();
+    let mut chosen = Vec::new();
+    // Each section has as many as it needs before any has more.
+    samples.truncate((room / FEWEST_OF_SECTION).max(1));
+    for _ in 0..OF_SECTION {
+        for page in samples.iter_mut().filter_map(Iterator::next).take(room) {
+            chosen.push(page.1);
+            room -= 1;
+        }
+    }
+    Ok(chosen)
+}
+
+/// Pages that changed in what no mask hides, and were not looked at twice: first some of each section of which nothing is known, then
+/// those that changed most. Where so much changed at once that the next sequence is waited for, none.
+fn unsure(finder: &Finder<'_>, room: usize) -> std::result::Result<Vec<i64>, Fault> {
+    let connection = finder.connection;
+    let (from, to) = finder.visits()?;
+    looks::prepare(connection)?;
+    let mut book = NoiseBook::read(connection, false)?;
+    looks::gather(finder, (from, to), &mut book)?;
+    judged::judge(finder, &sections::boilerplate(finder)?, Telling::Nobody)?;
+    mass::mark(finder, (from, to), Telling::Nobody)?;
+    let differ =
+        looks::codes([Way::Onwards, Way::Back, Way::Shrunk].map(|way| LookOutcome::There(Difference::Text(way))));
+    let [bytes, shared] = [Difference::Bytes, Difference::SiteWide].map(|way| LookOutcome::There(way).code());
+    // Of what many pages share it is enough to see some twice.
+    let mut select = connection.prepare(&format!(
+        "SELECT url FROM (
+             SELECT url, look, length(lines) AS lines, section NOT IN (SELECT section FROM mask) AS unknown,
+                    row_number() OVER (PARTITION BY section, look ORDER BY length(lines) DESC, url) AS place
+             FROM temp.look WHERE unsure AND NOT mass AND url NOT IN (SELECT url FROM page_state WHERE volatile) AND look IN ({differ}, {bytes}, {shared}))
+         WHERE look <> {shared} OR place <= {SHARED}
+         ORDER BY unknown AND place <= ?1 DESC, lines DESC, url LIMIT ?2"
+    ))?;
+    let pages = select.query_map(params![OF_SECTION, room], |row| row.get(0))?.collect::<Result<Vec<i64>>>()?;
+    drop(select);
+    looks::clear(connection)?;
+    Ok(pages)
+}
+
+/// Writes what a page said when it was fetched once more.
+pub(in crate::store::sqlite) fn write_second_look(
+    connection: &Connection,
+    url: u64,
+    look: &SecondLookRow,
+) -> Result<()> {
+    let mut insert = connection.prepare_cached(
+        "INSERT OR REPLACE INTO second_look (url, visit, digest, rule, body, places)
+         SELECT id, visit, ?2, ?3, ?4, ?5 FROM url WHERE id = ?1 AND visit IS NOT NULL",
+    )?;
+    let text = look.text.as_ref();
+    let body = text.map(|text| &text.body).filter(|body| !body.is_empty());
+    let places = text.filter(|_| body.is_some()).map(|text| &text.places);
+    insert.execute(params![url, look.digest, text.map(|text| text.rule), body, places]).map(|_| ())
+}
