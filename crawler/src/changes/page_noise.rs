@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     explained::Explained,
+    line_pattern::short,
     mask::{Mask, MaskKind},
     region::placed,
 };
@@ -32,6 +33,8 @@ pub struct PageNoise {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 struct WaitingLine {
     key: u32,
+    /// Of what it says alone.
+    line: u32,
     looks: u32,
     /// The visit before it was there.
     before: i64,
@@ -49,8 +52,9 @@ impl PageNoise {
     }
 
     /// Takes in a look at which the page had this text, and what was hidden then; the visit before a line appeared that has turned out to
-    /// stay. `before` is the visit that it was compared with.
-    pub fn look(&mut self, text: &Text, explained: &Explained<'_>, before: i64) -> Option<i64> {
+    /// stay. `before` is the visit that it was compared with, `masks` are those of the page
+    /// and of its section.
+    pub fn look(&mut self, text: &Text, explained: &Explained<'_>, before: i64, masks: &[Mask]) -> Option<i64> {
         self.count(&explained.moved.iter().map(|(mask, _)| *mask).collect::<Vec<_>>());
         for (mask, went) in &explained.moved {
             if let Some(mask) = self.masks.get_mut(*mask).filter(|mask| mask.kind() == MaskKind::Rotates) {
@@ -61,12 +65,13 @@ impl PageNoise {
             return None;
         }
         let keys: HashSet<u32> = placed(text).iter().map(super::region::PlacedLine::key).collect();
-        self.waiting.retain(|line| keys.contains(&line.key));
+        let comes_and_goes = |line: u32| masks.iter().any(|mask| mask.knows(line));
+        self.waiting.retain(|line| keys.contains(&line.key) && !comes_and_goes(line.line));
         let stayed = self.wait();
         for line in &explained.appeared {
-            let (key, looks) = (line.key(), 1);
+            let (key, line, looks) = (line.key(), short(line.text), 1);
             if self.waiting.len() < MOST_WAITING && self.waiting.iter().all(|waiting| waiting.key != key) {
-                self.waiting.push(WaitingLine { key, looks, before });
+                self.waiting.push(WaitingLine { key, line, looks, before });
             }
         }
         stayed
@@ -128,8 +133,11 @@ mod tests {
             let masks = self.noise.masks.clone();
             let explained = Explained::of(&self.text, &now, &masks);
             assert!(explained.edits.is_empty(), "{:?}", explained.edits);
-            let stayed =
-                if now == self.text { self.noise.same_text() } else { self.noise.look(&now, &explained, self.visit) };
+            let stayed = if now == self.text {
+                self.noise.same_text()
+            } else {
+                self.noise.look(&now, &explained, self.visit, &masks)
+            };
             self.noise.forget_still();
             self.text = now;
             self.visit += 1;

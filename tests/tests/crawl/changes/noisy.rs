@@ -117,8 +117,13 @@ fn again(server: &Server, folder: &Folder) -> (Vec<String>, u64) {
     let summary = Webloom::go_on(&dir).args(["--again", "--gone-after", "0s"]).run().expect(0).json();
     assert_clean(&dir);
     let since = summary["sequence"].to_string();
-    let lines =
-        Webloom::new(["changes", "--format", "jsonl", "--since", &since]).args([&dir]).run().expect(0).json_lines();
+    let lines = Webloom::new(["changes", "--diff", "--format", "jsonl", "--since", &since])
+        .args([&dir])
+        .run()
+        .expect(0)
+        .json_lines();
+    // Shown where a test fails.
+    lines.iter().for_each(|line| println!("{line}"));
     let mut reported: Vec<_> = lines
         .iter()
         .map(|line| {

@@ -160,7 +160,7 @@ impl NoiseBook {
         }
         self.figures.hidden += hidden;
         self.hide(page.section, noise.masks.len(), &explained);
-        let stayed = standing.good.and_then(|good| noise.look(now, &explained, good));
+        let stayed = standing.good.and_then(|good| noise.look(now, &explained, good, &masks));
         noise.forget_still();
         if noise != known {
             self.save(finder.connection, page.url, &noise, standing)?;
