@@ -4,7 +4,7 @@ use super::{
     edit::{Edit, edits},
     line_pattern::short,
     mask::{Mask, MaskKind, Side, sorted},
-    region::{PlacedLine, Region, regions},
+    region::{PlacedLine, TextRegion, regions},
 };
 use crate::text::{ElementPath, Text};
 
@@ -44,7 +44,7 @@ impl<'a> Explained<'a> {
         self.masked.iter().map(|edit| edit.removed.len() + edit.added.len()).sum()
     }
 
-    fn take(&mut self, region: &Region<'a>, masks: &[Mask]) {
+    fn take(&mut self, region: &TextRegion<'a>, masks: &[Mask]) {
         let paths = region.paths();
         let mut sides: Vec<_> = paths.iter().map(|path| Place::of(region, *path)).collect();
         let mut any = false;
@@ -78,7 +78,7 @@ struct Place<'a> {
 }
 
 impl<'a> Place<'a> {
-    fn of(region: &Region<'a>, path: ElementPath) -> Self {
+    fn of(region: &TextRegion<'a>, path: ElementPath) -> Self {
         Self { path, lines: region.at(path).map(|lines| lines.into_iter().map(|line| (line, false)).collect()) }
     }
 

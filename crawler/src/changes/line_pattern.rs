@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_moves_and_what_stands_beside_it_does_not() {
+    fn a_value_moves_and_what_is_beside_it_does_not() {
         assert_eq!(same("17 visitors", "18 visitors", "1,204 visitors"), Some(true));
         assert_eq!(same("17 visitors", "18 visitors", "18 readers"), Some(false));
         assert_eq!(same("12:03:11 - Price 17", "12:03:12 - Price 17", "09:59:00 - Price 17"), Some(true));

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     line_pattern::{LinePattern, short},
-    region::{Around, Region, regions},
+    region::{Around, TextRegion, placed, regions},
 };
 use crate::text::{ElementPath, Text};
 
@@ -84,7 +84,7 @@ impl Mask {
         masks
     }
 
-    fn of(region: &Region<'_>, path: ElementPath, sequence: u32) -> Option<Self> {
+    fn of(region: &TextRegion<'_>, path: ElementPath, sequence: u32) -> Option<Self> {
         let [before, after] = region.at(path);
         if before == after {
             return None;
@@ -220,6 +220,40 @@ impl Mask {
             (true, MaskKind::Bytes, MaskKind::Bytes) => true,
             _ => false,
         }
+    }
+
+    /// What a text says without what moves.
+    pub fn strip(text: &Text, masks: &[Self]) -> Text {
+        let lines = placed(text);
+        let hashes: Vec<u32> = lines.iter().map(|line| short(line.text)).collect();
+        let mut moves = vec![false; lines.len()];
+        for mask in masks.iter().filter(|mask| mask.kind != MaskKind::Bytes) {
+            let is_there = |place: usize| {
+                lines.get(place).is_some_and(|line| {
+                    line.path.number() == mask.path
+                        && (mask.kind != MaskKind::Value || mask.patterns().any(|pattern| pattern.fits(line.text)))
+                })
+            };
+            let Around { before, after, outer_before, outer_after, .. } = mask.around;
+            for (place, hash) in hashes.iter().enumerate() {
+                if [before, outer_before].contains(hash) {
+                    (place + 1..)
+                        .take(mask.lines)
+                        .take_while(|place| is_there(*place))
+                        .for_each(|place| moves[place] = true);
+                }
+                if [after, outer_after].contains(hash) {
+                    (0..place)
+                        .rev()
+                        .take(mask.lines)
+                        .take_while(|place| is_there(*place))
+                        .for_each(|place| moves[place] = true);
+                }
+                moves[place] |= mask.patterns().any(|pattern| pattern.is_labelled(lines[place].text));
+            }
+        }
+        let stays = lines.iter().zip(moves).filter(|(_, moves)| !moves);
+        Text::from_placed(stays.map(|(line, _)| (line.text, line.path)))
     }
 
     /// Whether it hides all that another one hides.
@@ -432,7 +466,7 @@ mod tests {
 
     #[test]
     fn a_page_that_moves_whole_is_known() {
-        let (one, other, next) = (text("7"), text("9"), text("12"));
+        let [one, other, next] = ["7", "9", "12"].map(text);
         let masks = Mask::between(&one, &other, 1);
         let explained = Explained::of(&other, &next, &masks);
         assert!(explained.is_whole && explained.edits.is_empty());

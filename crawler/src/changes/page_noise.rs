@@ -69,9 +69,9 @@ impl PageNoise {
         self.waiting.retain(|line| keys.contains(&line.key) && !comes_and_goes(line.line));
         let stayed = self.wait();
         for line in &explained.appeared {
-            let (key, line, looks) = (line.key(), short(line.text), 1);
-            if self.waiting.len() < MOST_WAITING && self.waiting.iter().all(|waiting| waiting.key != key) {
-                self.waiting.push(WaitingLine { key, line, looks, before });
+            let waiting = WaitingLine { key: line.key(), line: short(line.text), looks: 1, before };
+            if self.waiting.len() < MOST_WAITING && self.waiting.iter().all(|other| other.key != waiting.key) {
+                self.waiting.push(waiting);
             }
         }
         stayed
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_that_stands_still_is_forgotten() {
+    fn a_place_where_nothing_moves_is_forgotten() {
         let mut page = Watched::new(["a|-x|b", "a|-y|b"]);
         (0..5).for_each(|_| page.look("a|-x|b"));
         assert!(page.noise.is_empty());

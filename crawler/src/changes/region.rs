@@ -42,7 +42,7 @@ pub(super) struct Around {
 
 /// A part in which two texts differ.
 #[derive(Debug)]
-pub(super) struct Region<'a> {
+pub(super) struct TextRegion<'a> {
     /// The lines before and after. In a list these are all of its items, also those that stay.
     pub(super) before: Vec<PlacedLine<'a>>,
     pub(super) after: Vec<PlacedLine<'a>>,
@@ -55,7 +55,7 @@ pub(super) struct Region<'a> {
     pub(super) under: [&'a str; 2],
 }
 
-impl<'a> Region<'a> {
+impl<'a> TextRegion<'a> {
     /// Each path in it, in the order of the lines.
     pub(super) fn paths(&self) -> Vec<ElementPath> {
         let mut paths: Vec<ElementPath> = Vec::new();
@@ -87,7 +87,7 @@ pub(super) fn placed(text: &Text) -> Vec<PlacedLine<'_>> {
 }
 
 /// Where the texts differ, in order. What is no list is no larger than the edits; the items of a list are one region.
-pub(super) fn regions<'a>(before: &'a Text, after: &'a Text) -> Vec<Region<'a>> {
+pub(super) fn regions<'a>(before: &'a Text, after: &'a Text) -> Vec<TextRegion<'a>> {
     let (before, after) = (placed(before), placed(after));
     let words = |lines: &[PlacedLine<'a>]| lines.iter().map(|line| line.text).collect::<Vec<_>>();
     let runs = align(&words(&before), &words(&after));
@@ -131,7 +131,7 @@ struct Bounds<'r> {
 }
 
 impl Bounds<'_> {
-    fn region<'a>(self, before: &[PlacedLine<'a>], after: &[PlacedLine<'a>]) -> Region<'a> {
+    fn region<'a>(self, before: &[PlacedLine<'a>], after: &[PlacedLine<'a>]) -> TextRegion<'a> {
         let words = |lines: &[PlacedLine<'a>]| lines.iter().map(|line| line.text).collect::<Vec<_>>();
         let above = &after[..self.after.start];
         let heading = above.iter().rev().find(|line| line.path.is_heading()).map_or("", |line| line.text);
@@ -139,7 +139,7 @@ impl Bounds<'_> {
         let next = after.get(self.after.end).map_or(ENDS[1], |line| line.text);
         let edit =
             |run: &Run| Edit { removed: words(&before[run.before.clone()]), added: words(&after[run.after.clone()]) };
-        let mut region = Region {
+        let mut region = TextRegion {
             edits: self.edits.into_iter().map(edit).collect(),
             before: before[self.before].to_vec(),
             after: after[self.after.clone()].to_vec(),

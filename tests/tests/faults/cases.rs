@@ -340,6 +340,10 @@ const CASES: &[(&str, &str)] = &[
         "a page is nearly the same as one before it whose text is long enough",
         "INSERT INTO indexed_page (url, words, links, importance, similar) VALUES (2, 1, 0, 1.0, 2)",
     ),
+    (
+        "a second look is said whole, and a change that waits for one names its visit",
+        "INSERT INTO second_look (url, visit, rule) VALUES (2, 2, 5)",
+    ),
     ("a URL that was removed is not there", "INSERT INTO removed_url SELECT fingerprint FROM url WHERE id = 2"),
     ("every value has the type of its column", "UPDATE visit SET title = CAST(x'ff00' AS TEXT) WHERE id = 2"),
     ("every value has the type of its column", "UPDATE url SET url = CAST(x'ff00' AS TEXT) WHERE id = 2"),

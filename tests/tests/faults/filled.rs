@@ -54,7 +54,9 @@ const MORE: &str = "
     WHERE same IS NOT NULL ORDER BY id LIMIT 1;
     UPDATE indexed_page SET similarity = 5;
     UPDATE indexed_page SET similar = (SELECT min(url) FROM indexed_page) WHERE url = (SELECT max(url) FROM indexed_page);
-    UPDATE page_state SET masks = '{\"masks\":[],\"waiting\":[]}', unsure = good WHERE good IS NOT NULL;
+    UPDATE page_state SET masks = '{\"masks\":[],\"waiting\":[]}' WHERE good IS NOT NULL;
+    UPDATE page_state SET doubt = 'unsure', doubted_since = 1700000000000, unsure = good
+    WHERE url = (SELECT min(url) FROM page_state WHERE good IS NOT NULL);
     INSERT INTO mask (section, address, mask) VALUES (7, 'http://127.0.0.1/', '{}');
     INSERT INTO second_look (url, visit, digest, rule, body, places)
     SELECT visit.url, visit.id, visit.digest, rule, body, x'0101' FROM visit JOIN text ON text.id = visit.text ORDER BY visit.id LIMIT 1;

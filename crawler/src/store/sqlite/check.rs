@@ -25,7 +25,7 @@ use self::{
     labels::{LABELS, NAMES},
     links::KeptLinks,
     references::REFERENCES,
-    rules::{CHECKED_RULES, FORGOTTEN_RULES, LOST_RULES, REMOVED_RULES, RULES, STAND, WHOLE_RULES},
+    rules::{CHECKED_RULES, FORGOTTEN_RULES, LOST_RULES, NOISE_RULES, REMOVED_RULES, RULES, STAND, WHOLE_RULES},
     search::{SEARCH_RULES, SIMILAR_RULES},
     sequences::{RowsLeft, Sequence, sequences},
     urls::{FINGERPRINT, IS_URL, ONCE, OWN_HOST},
@@ -69,6 +69,7 @@ pub fn invariants() -> impl Iterator<Item = &'static str> {
         .chain(CHECKED_RULES)
         .chain(FORGOTTEN_RULES)
         .chain(REMOVED_RULES)
+        .chain(NOISE_RULES)
         .chain(WHOLE_RULES)
         .chain(ARCHIVE_RULES)
         .chain(SEARCH_RULES)
@@ -130,8 +131,10 @@ fn recount(connection: &Connection) -> Result<CheckReport, Fault> {
     let of_whole = if schema::has_removed(connection)? { &[] } else { WHOLE_RULES };
     let is_newest = schema::has_removed_table(connection)?;
     let [of_removed, of_similar] = if is_newest { [REMOVED_RULES, SIMILAR_RULES] } else { [&[][..]; 2] };
-    let further =
-        [of_checks, of_history, of_archive, of_search, of_whole, of_removed, of_similar].into_iter().flatten();
+    let of_noise = if schema::has_mask_table(connection)? { NOISE_RULES } else { &[] };
+    let further = [of_noise, of_checks, of_history, of_archive, of_search, of_whole, of_removed, of_similar]
+        .into_iter()
+        .flatten();
     for (invariant, broken) in RULES.iter().chain(LOST_RULES).chain(further) {
         findings.extend(rule(connection, invariant, broken)?);
     }

@@ -4,7 +4,10 @@ use std::{
     collections::BTreeMap,
     hash::{DefaultHasher, Hash, Hasher},
     path::PathBuf,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use serde_json::Value;
@@ -17,6 +20,12 @@ use crate::{Folder, assert_counts, serve};
 
 /// Texts are kept.
 pub(super) const TEXT: [&str; 2] = ["--text", "on"];
+
+/// What stands for a clock, a counter, adverts, a list in another order and a token, which are others in each answer.
+pub(super) const NOISE: &str = "{noise}";
+
+/// Members of the pool of adverts, of which a page shows three.
+const POOL: u64 = 30;
 
 /// A page that is not found is gone at the second look.
 pub(super) const SOON: [&str; 2] = ["--gone-after", "0s"];
@@ -185,8 +194,44 @@ fn answer(script: &Script, asked: &Asked) -> Reply {
         Some(Answer::Status(status)) => Reply::status(*status),
         Some(Answer::Redirect(to)) => Reply::redirect(301, to),
         Some(Answer::Page(text)) if asked.target == "/robots.txt" => Reply::text(text),
+        Some(Answer::Page(page)) if page.contains(NOISE) => {
+            tagged(&page.replace(NOISE, &noise(&asked.target)), script.lies, asked)
+        }
         Some(Answer::Page(page)) => tagged(page, script.lies, asked),
     }
+}
+
+/// Others each time.
+fn noise(path: &str) -> String {
+    static ANSWERS: AtomicU64 = AtomicU64::new(0);
+    let now = ANSWERS.fetch_add(1, Ordering::SeqCst);
+    let chance = |number: u64| {
+        let mut hasher = DefaultHasher::new();
+        (path, now, number).hash(&mut hasher);
+        hasher.finish()
+    };
+    let advert = |slot| {
+        let member = chance(slot) % POOL;
+        format!(
+            "<div>Buy {} from house {} today</div>",
+            ["apples", "bread", "cheese"][(member % 3) as usize],
+            ["A", "B", "C", "D", "E", "F", "G", "H", "I", "J"][(member / 3) as usize]
+        )
+    };
+    let adverts: String = (0..3).map(advert).collect();
+    let mut related = ["one", "two", "three", "four", "five"];
+    related.rotate_left((chance(9) % 5) as usize);
+    related.swap(0, (chance(10) % 5) as usize);
+    let related: String =
+        related.iter().map(|item| format!("<li><a href=\"/#{now}\">About subject {item}</a></li>")).collect();
+    format!(
+        "<aside>{adverts}<h3>Related</h3><ul>{related}</ul></aside><form><input name=token type=hidden value={now}></form>
+         <p>Visitors so far: {}</p><p>It is {:02}:{:02}:{:02}</p>",
+        now * 7,
+        now / 3600 % 24,
+        now / 60 % 60,
+        now % 60
+    )
 }
 
 /// The page, or "not modified" where the one that asks has it.

@@ -196,7 +196,6 @@ impl Core {
 
     fn finish_page(&mut self, page: Unfinished) {
         self.link_checks.page_read();
-        self.second_looks.page_read();
         let Unfinished { ended, visit, step, admitted, target, .. } = page;
         let id = ended.lease.item().id;
         if let Some(origin) = target.filter(|_| self.starts.is_pending(id)) {
@@ -218,6 +217,7 @@ impl Core {
             &mut step.counters.stored_again
         };
         *count += u64::from(stored);
+        self.second_looks.page_read();
         self.limits.finished(ended.lease.item(), stored);
         self.is_visited(ended.lease.item(), true, ended.at);
         step.change = Some((visit.url, UrlChange::Finished));

@@ -2,16 +2,16 @@
 
 use rusqlite::{Connection, Error, OptionalExtension, Result, Row, params};
 use sha2::{Digest, Sha256};
-use xxhash_rust::xxh3::xxh3_64;
 
 use super::{
     super::schema,
     Finder,
-    noise::{self, LookedPage, NoiseBook, SecondLook},
+    noise::{self, LookedPage, NoiseBook},
+    places::places,
     standings, texts,
 };
 use crate::{
-    changes::{ChangedLines, Difference, LookOutcome, Standing, Way, digest, shrunk},
+    changes::{ChangedLines, Difference, LookOutcome, Mask, Standing, Way, digest, shrunk},
     text::Text,
 };
 
@@ -75,25 +75,6 @@ pub(super) fn read(row: &Row<'_>, column: usize) -> Result<LookOutcome> {
 /// The numbers of looks, as a list of SQL.
 pub(super) fn codes<const LOOKS: usize>(looks: [LookOutcome; LOOKS]) -> String {
     looks.map(|look| look.code().to_string()).join(", ")
-}
-
-/// The hashes of the host of a page and of its section, which is the first folder of its path: both are one where it lies in none.
-pub(super) fn places(url: &str) -> [i64; 2] {
-    let host = url.find("://").map_or(0, |at| at + 3);
-    let path = url.find(['?', '#']).unwrap_or(url.len());
-    let mut ends = url[..path].match_indices('/').map(|(at, _)| at).filter(|at| *at >= host);
-    let host = ends.next().unwrap_or(path);
-    let section = ends.next().unwrap_or(host);
-    [host, section].map(|end| xxh3_64(&url.as_bytes()[..end]).cast_signed())
-}
-
-/// The address of the section of a page: up to the first folder of its path.
-pub(super) fn section_address(url: &str) -> &str {
-    let host = url.find("://").map_or(0, |at| at + 3);
-    let path = url.find(['?', '#']).unwrap_or(url.len());
-    let mut ends = url[..path].match_indices('/').map(|(at, _)| at + 1).filter(|at| *at > host);
-    let host = ends.next().unwrap_or(path);
-    &url[..ends.next().unwrap_or(host)]
 }
 
 /// A visit that is looked at.
@@ -210,7 +191,7 @@ fn there(finder: &Finder<'_>, visit: &Visit<'_>, standing: &Standing, book: &mut
     if rule != rule_before {
         return unknown(finder, visit, standing, (None, good_digest));
     }
-    let second = second_texts(finder, visit, (*rule, now))?;
+    let second = is_second(finder, visit)?;
     // Elements that are left out may be all that differs.
     let shows_all = now == before && finder.rules.ignore.selectors().next().is_none();
     let [now, before] = [now, before].map(|text| finder.rules.ignore.apply(text));
@@ -219,15 +200,11 @@ fn there(finder: &Finder<'_>, visit: &Visit<'_>, standing: &Standing, book: &mut
             // What is ignored is the difference, so there is none.
             return same(finder, visit, standing, book, Difference::None);
         }
-        if second.as_ref().is_some_and(|second| second.bytes_differ) {
-            book.bytes_move(finder, visit.page, standing)?;
-        }
         let is_noise = book.has_moving_bytes(connection, visit.page)?;
         let found = same(finder, visit, standing, book, if is_noise { Difference::Noise } else { Difference::Bytes })?;
-        return Ok(Found { unsure: second.is_none() && finder.looks_twice(), ..found });
+        return Ok(Found { unsure: !second && finder.looks_twice(), ..found });
     }
-    let texts = second.as_ref().map(|second| [&second.texts[0], &second.texts[1]]);
-    let judged = book.look(finder, (visit.page, standing), (&before, &now), texts, MOST_LINES)?;
+    let judged = book.look(finder, (visit.page, standing), (&before, &now), second, MOST_LINES)?;
     if !judged.differs {
         if let Some(since) = judged.stayed {
             let look = LookOutcome::There(Difference::Text(Way::Onwards));
@@ -244,8 +221,9 @@ fn there(finder: &Finder<'_>, visit: &Visit<'_>, standing: &Standing, book: &mut
         Way::Onwards
     };
     let look = LookOutcome::There(Difference::Text(way));
-    let unsure = second.is_none() && finder.looks_twice();
-    let [mark, good_mark] = [&now, &before].map(|text| Some(digest(text)));
+    let unsure = !second && finder.looks_twice();
+    let masks = book.of(connection, visit.page)?;
+    let [mark, good_mark] = [&now, &before].map(|text| Some(digest(&Mask::strip(text, &masks))));
     Ok(Found { mark, good_mark, lines: judged.lines, unsure, ..Found::plain(look) })
 }
 
@@ -262,28 +240,10 @@ fn same(
     Ok(Found { since, ..Found::plain(LookOutcome::There(difference)) })
 }
 
-/// Two looks at a page that are compared to find what moves.
-struct SecondTexts {
-    texts: [Text; 2],
-    /// Whether their bytes differ.
-    bytes_differ: bool,
-}
-
-/// This look and the one that followed it shortly, or the one that waits for it.
-fn second_texts(finder: &Finder<'_>, visit: &Visit<'_>, (rule, now): (u64, &Text)) -> Result<Option<SecondTexts>> {
-    let connection = finder.connection;
-    let of = |one: &Text, other: &Text, bytes_differ| {
-        Some(SecondTexts { texts: [one, other].map(|text| finder.rules.ignore.apply(text)), bytes_differ })
-    };
-    if let Some(SecondLook { digest: Some(digest), text: Some(text) }) =
-        noise::second_look(connection, visit.url, visit.id)?
-    {
-        return Ok(of(now, &text, Some(digest) != visit.digest));
-    }
-    let Some(unsure) = visit.unsure else { return Ok(None) };
-    let (digest, text) = copy(connection, Some(unsure))?;
-    let earlier = texts::placed(connection, text)?.filter(|(earlier, _)| *earlier == rule);
-    Ok(earlier.and_then(|(_, earlier)| of(&earlier, now, digest != visit.digest)))
+/// Whether there are two looks at what the page says now: this one was followed by another one shortly, or a change waits for it.
+fn is_second(finder: &Finder<'_>, visit: &Visit<'_>) -> Result<bool> {
+    let second = noise::second_look(finder.connection, visit.url, visit.id)?;
+    Ok(visit.unsure.is_some() || second.is_some_and(|second| second.text.is_some()))
 }
 
 /// Where texts cannot be compared, the bytes are all there is. A page that is new has a text, by which it may be found to
@@ -299,7 +259,8 @@ fn unknown(
     let difference = if known { Difference::Text(Way::Back) } else { Difference::Unknown };
     let text = text.filter(|_| standing.good.is_none()).map(|text| digest(&finder.rules.ignore.apply(&text)));
     let mark = text.or(visit.digest);
-    Ok(Found { mark, good_mark: good_digest, ..Found::plain(LookOutcome::There(difference)) })
+    let unsure = standing.good.is_none() && finder.looks_twice();
+    Ok(Found { unsure, mark, good_mark: good_digest, ..Found::plain(LookOutcome::There(difference)) })
 }
 
 /// Whether a copy is one of those before the last changes that were reported of the page, by its text or its bytes.
@@ -347,25 +308,4 @@ fn keep(connection: &Connection, visit: &Visit<'_>, [host, section]: [i64; 2], a
         found.since,
     ])?;
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_section_is_the_first_folder_of_a_host() {
-        let host = |url: &str| places(url)[0];
-        let section = |url: &str| places(url)[1];
-        let page = "https://h.org:8080/docs/a/b.html";
-        assert!(host(page) == host("https://h.org:8080/x/y") && host(page) == host("https://h.org:8080"));
-        assert!(host(page) != host("http://h.org:8080/docs/a") && host(page) != section(page));
-        assert!(
-            section(page) == section("https://h.org:8080/docs/?q=/x")
-                && section(page) != section("https://h.org:8080/x/")
-        );
-        for alone in ["https://h.org/", "https://h.org/page", "https://h.org/?q=/a/b", "https://h.org"] {
-            assert_eq!(section(alone), host("https://h.org/docs/a"), "{alone}");
-        }
-    }
 }

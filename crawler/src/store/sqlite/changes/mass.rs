@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use rusqlite::{Connection, OptionalExtension, Result, params};
 
-use super::{Finder, looks, standings};
+use super::{Finder, looks, places, standings};
 use crate::changes::LookOutcome;
 
 /// Pages of a place that must have been looked at before a share of them means anything.
@@ -98,7 +98,7 @@ fn count_looks(connection: &Connection, places: &mut Places, (from, to): (i64, i
     let mut select = connection.prepare(visits)?;
     let mut rows = select.query([from, to])?;
     while let Some(row) = rows.next()? {
-        let [host, section] = looks::places(row.get_ref(0)?.as_str()?);
+        let [host, section] = places::places(row.get_ref(0)?.as_str()?);
         for place in [Some(host), Some(section).filter(|section| *section != host)].into_iter().flatten() {
             if let Some(place) = places.get_mut(&place) {
                 place.looked += 1;

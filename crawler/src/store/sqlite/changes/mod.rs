@@ -18,6 +18,7 @@ mod mass;
 mod moves;
 mod noise;
 mod orphans;
+mod places;
 mod read;
 mod reported;
 mod robots;
@@ -58,8 +59,11 @@ impl Finder<'_> {
     /// Looks at visits, at most one of each page. First visits of all pages have nothing to be compared with.
     fn look(&self, from: i64, to: i64, is_last: bool) -> Result<(), Fault> {
         if self.current.is_without_copies() {
-            return Ok(noise::learn_from_first_looks(self)?);
+            noise::learn(self, (from, to))?;
+            self.connection.execute("DELETE FROM second_look", [])?;
+            return Ok(());
         }
+        noise::learn(self, (from, to))?;
         looks::prepare(self.connection)?;
         let mut book = NoiseBook::read(self.connection, true)?;
         looks::gather(self, (from, to), &mut book)?;

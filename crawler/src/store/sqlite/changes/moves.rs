@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension, Result, params};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::{Finder, looks, sections::SectionBoilerplate, standings, texts};
+use super::{Finder, looks, noise::NoiseBook, sections::SectionBoilerplate, standings};
 use crate::{
     changes::{Boilerplate, Difference, LookOutcome, SimHash, Standing},
     text::Text,
@@ -26,7 +26,7 @@ pub(super) fn find(finder: &Finder<'_>, sections: &SectionBoilerplate) -> Result
     for section in sections.values() {
         boilerplate.add(section);
     }
-    let search = Search { finder, boilerplate };
+    let search = Search { finder, boilerplate, book: NoiseBook::read(finder.connection, false)? };
     if finder.connection.prepare(&new_pages())?.exists([])? {
         search.keep_clues()?;
         search.compare()?;
@@ -60,6 +60,7 @@ fn vanished_pages() -> String {
 struct Search<'a> {
     finder: &'a Finder<'a>,
     boilerplate: Boilerplate,
+    book: NoiseBook,
 }
 
 impl Search<'_> {
@@ -128,7 +129,7 @@ impl Search<'_> {
 
     /// What is compared of the text of a visit, but for boilerplate; `None` where that is too little to be known again.
     fn text(&self, visit: Option<i64>) -> Result<Option<Text>> {
-        let text = texts::of_visit(self.finder, visit)?;
+        let text = self.book.still_text(self.finder, visit)?;
         Ok(text.map(|text| self.boilerplate.main(&text)).filter(|text| text.words() >= FEWEST_WORDS))
     }
 }

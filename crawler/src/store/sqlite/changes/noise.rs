@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use rusqlite::{Connection, OptionalExtension, Result, params};
 
-use super::{super::schema, Finder, looks, standings, texts};
+use super::{super::schema, Finder, places, standings, texts};
 use crate::{
     changes::{ChangedLines, Explained, Mask, MaskKind, PageNoise, Standing, edits},
     store::{NoiseFigures, placed_text},
@@ -50,8 +50,8 @@ pub(super) struct NoiseBook {
 pub(super) struct SecondLook {
     /// Its body, if it was a page.
     pub(super) digest: Option<[u8; 32]>,
-    /// Its text, if it was made as that of the visit.
-    pub(super) text: Option<Text>,
+    /// Its text, with the rule that made it.
+    pub(super) text: Option<(u64, Text)>,
 }
 
 /// A page that is looked at.
@@ -125,38 +125,27 @@ impl NoiseBook {
         Ok(Explained::of(before, now, &masks).edits.is_empty())
     }
 
-    /// Takes in a look at a page that had one text and has another, with the texts of two looks that followed one another shortly, if
-    /// there were such.
+    /// Takes in a look at a page that had one text and has another.
     pub(super) fn look(
         &mut self,
         finder: &Finder<'_>,
         (page, standing): (LookedPage<'_>, &Standing),
         (before, now): (&Text, &Text),
-        second: Option<[&Text; 2]>,
+        looked_twice: bool,
         most_lines: usize,
     ) -> Result<JudgedText> {
         let mut noise = of_page(finder.connection, page.url)?;
         let known = noise.clone();
-        if let Some([one, other]) = second {
-            let own = self.masks(&PageNoise::default(), page.section);
-            let mut new = Mask::between(one, other, finder.current.sequence);
-            new.retain(|mask| !own.iter().any(|known| known.covers(mask)));
-            if Mask::add_to(&mut noise.masks, new) {
-                self.learns(page);
-            }
-        }
         let masks = self.masks(&noise, page.section);
         let explained = Explained::of(before, now, &masks);
         let hidden = explained.hidden() as u64;
         let differs = !explained.edits.is_empty();
         let lines = ChangedLines::of(&explained.edits, most_lines);
         let left: usize = explained.edits.iter().map(|edit| edit.removed.len() + edit.added.len()).sum();
-        if second.is_some() {
-            let masks = self.masks(&known, page.section);
-            let before_it = Explained::of(before, now, &masks).edits;
-            let looked: usize = before_it.iter().map(|edit| edit.removed.len() + edit.added.len()).sum();
-            self.figures.looked += looked as u64;
-            self.figures.withdrawn += looked.saturating_sub(left) as u64;
+        if looked_twice {
+            let all: usize = edits(before, now).iter().map(|edit| edit.removed.len() + edit.added.len()).sum();
+            self.figures.looked += all as u64;
+            self.figures.withdrawn += all.saturating_sub(left) as u64;
         }
         self.figures.hidden += hidden;
         self.hide(page.section, noise.masks.len(), &explained);
@@ -185,24 +174,34 @@ impl NoiseBook {
         Ok(stayed)
     }
 
-    /// The first look at a page was followed by a second one.
-    pub(super) fn first_look(
-        &mut self,
-        finder: &Finder<'_>,
-        page: LookedPage<'_>,
-        visit: i64,
-        looks: [&Text; 2],
-    ) -> Result<()> {
+    /// Two looks at a page followed one another.
+    fn learn_from(&mut self, finder: &Finder<'_>, page: LookedPage<'_>, visit: i64, looks: [&Text; 2]) -> Result<()> {
         let mut noise = of_page(finder.connection, page.url)?;
-        let new = Mask::between(looks[0], looks[1], finder.current.sequence);
-        let differ: usize = edits(looks[0], looks[1]).iter().map(|edit| edit.removed.len() + edit.added.len()).sum();
-        self.figures.looked += differ as u64;
-        self.figures.withdrawn += differ as u64;
+        let own = self.masks(&PageNoise::default(), page.section);
+        let mut new = Mask::between(looks[0], looks[1], finder.current.sequence);
+        new.retain(|mask| !own.iter().any(|known| known.covers(mask)));
+        let known = noise.clone();
         if Mask::add_to(&mut noise.masks, new) {
             self.learns(page);
-            self.save(finder.connection, page.url, &noise, &Standing::of(Some(visit)))?;
+        }
+        if noise != known {
+            let standing = standings::of(finder.connection, page.url, Some(visit))?;
+            self.save(finder.connection, page.url, &noise, &standing)?;
         }
         Ok(())
+    }
+
+    /// What is compared of the text of a visit, without what moves; `None` where it is not kept.
+    pub(super) fn still_text(&self, finder: &Finder<'_>, visit: Option<i64>) -> Result<Option<Text>> {
+        let mut select = finder.connection.prepare_cached(
+            "SELECT visit.url, url.url, visit.text FROM visit JOIN url ON url.id = visit.url WHERE visit.id = ?",
+        )?;
+        let mut rows = select.query([visit])?;
+        let Some(row) = rows.next()? else { return Ok(None) };
+        let address = row.get_ref(1)?.as_str()?;
+        let page = LookedPage { url: row.get(0)?, section: places::places(address)[1], address };
+        let Some((_, text)) = texts::placed(finder.connection, row.get(2)?)? else { return Ok(None) };
+        Ok(Some(Mask::strip(&finder.rules.ignore.apply(&text), &self.of(finder.connection, page)?)))
     }
 
     /// The masks that count for a page.
@@ -220,7 +219,7 @@ impl NoiseBook {
         let section = self.sections.entry(page.section).or_default();
         section.learns = true;
         if section.address.is_empty() {
-            looks::section_address(page.address).clone_into(&mut section.address);
+            places::section_address(page.address).clone_into(&mut section.address);
         }
     }
 
@@ -258,14 +257,9 @@ impl NoiseBook {
             .map(|_| ())
     }
 
-    /// Writes what the sections have learnt, and what was counted.
+    /// Writes at which masks something moved, and what was counted.
     pub(super) fn finish(mut self, finder: &Finder<'_>) -> Result<()> {
         let connection = finder.connection;
-        let learning: Vec<i64> =
-            self.sections.iter().filter(|(_, section)| section.learns).map(|(section, _)| *section).collect();
-        if !learning.is_empty() {
-            self.learn_common(connection)?;
-        }
         let mut update = connection.prepare("UPDATE mask SET mask = ? WHERE id = ?")?;
         let mut delete = connection.prepare("DELETE FROM mask WHERE id = ?")?;
         for section in self.sections.values_mut().filter(|section| section.looked) {
@@ -283,13 +277,16 @@ impl NoiseBook {
 
     /// Makes masks of the sections of what is common to their pages; it is no mask of these any more.
     fn learn_common(&mut self, connection: &Connection) -> Result<()> {
+        if !self.sections.values().any(|section| section.learns) {
+            return Ok(());
+        }
         let mut pages = BTreeMap::<i64, Vec<(i64, PageNoise)>>::new();
         let mut select = connection.prepare(
             "SELECT url.id, url.url, masks FROM page_state CROSS JOIN url ON url.id = page_state.url WHERE masks IS NOT NULL ORDER BY url.id",
         )?;
         let mut rows = select.query([])?;
         while let Some(row) = rows.next()? {
-            let section = looks::places(row.get_ref(1)?.as_str()?)[1];
+            let section = places::places(row.get_ref(1)?.as_str()?)[1];
             if self.sections.get(&section).is_some_and(|section| section.learns) {
                 let pages = pages.entry(section).or_default();
                 if pages.len() < MOST_PAGES {
@@ -355,45 +352,68 @@ pub(super) fn second_look(connection: &Connection, url: i64, visit: i64) -> Resu
     let Some(row) = rows.next()? else { return Ok(None) };
     let own = texts::placed(connection, row.get(4)?)?;
     let text = match (row.get::<_, Option<u64>>(1)?, row.get_ref(2)?.as_blob_or_null()?) {
-        (Some(rule), Some(body)) => placed_text(body, row.get_ref(3)?.as_blob_or_null()?.unwrap_or_default())
-            .filter(|_| own.as_ref().is_some_and(|(own, _)| *own == rule)),
-        (Some(rule), None) => own.filter(|(own, _)| *own == rule).map(|(_, text)| text),
+        (Some(rule), Some(body)) => {
+            let places = row.get_ref(3)?.as_blob_or_null()?.unwrap_or_default();
+            placed_text(body, places).map(|text| (rule, text))
+        }
+        (Some(_), None) => own,
         _ => None,
     };
     Ok(Some(SecondLook { digest: row.get(0)?, text }))
 }
 
-/// What the first looks of a crawl were followed by.
-pub(super) fn learn_from_first_looks(finder: &Finder<'_>) -> Result<()> {
+/// Learns what moves from all second looks: those that followed a visit shortly, and visits after `from`, up to `to`, that a change of
+/// their page waited for. What is again as it was before that change moves no more than it did then. So what is common to the pages of a section is known before any of them is judged.
+pub(super) fn learn(finder: &Finder<'_>, (from, to): (i64, i64)) -> Result<()> {
     let connection = finder.connection;
     let mut select = connection.prepare(
-        "SELECT second_look.url, second_look.visit, visit.text, visit.digest, url.url FROM second_look JOIN visit ON visit.id = second_look.visit
-         JOIN url ON url.id = second_look.url ORDER BY second_look.url",
+        "SELECT second_look.url, visit.text, visit.digest, url.url, visit.id, NULL FROM second_look JOIN visit ON visit.id = second_look.visit
+         JOIN url ON url.id = second_look.url
+         UNION ALL
+         SELECT page_state.url, visit.text, visit.digest, url.url, visit.id, unsure FROM page_state JOIN url ON url.id = page_state.url
+         JOIN visit ON visit.id = url.visit JOIN visit AS good ON good.id = page_state.good
+         WHERE doubt = 'unsure' AND unsure IS NOT NULL AND visit.id > ? AND visit.id <= ? AND visit.digest IS NOT good.digest
+         ORDER BY 1",
     )?;
-    let mut rows = select.query([])?;
+    let mut rows = select.query([from, to])?;
     let mut book: Option<NoiseBook> = None;
     while let Some(row) = rows.next()? {
-        let (url, visit) = (row.get(0)?, row.get(1)?);
-        let address = row.get_ref(4)?.as_str()?;
-        let page = LookedPage { url, section: looks::places(address)[1], address };
+        let (url, visit) = (row.get(0)?, row.get(4)?);
+        let address = row.get_ref(3)?.as_str()?;
+        let page = LookedPage { url, section: places::places(address)[1], address };
+        let second = match row.get::<_, Option<i64>>(5)? {
+            Some(unsure) => earlier_look(connection, unsure)?,
+            None => second_look(connection, url, visit)?,
+        };
+        let first = texts::placed(connection, row.get(1)?)?;
+        let Some(second) = second else { continue };
+        let Some(((rule, first), (other_rule, other))) = first.zip(second.text) else { continue };
+        if rule != other_rule {
+            continue;
+        }
+        let [first, other] = [first, other].map(|text| finder.rules.ignore.apply(&text));
         let book = match &mut book {
             Some(book) => book,
             None => book.insert(NoiseBook::read(connection, true)?),
         };
-        let first = texts::placed(connection, row.get(2)?)?;
-        let Some(second) = second_look(connection, url, visit)? else { continue };
-        let Some(((_, first), text)) = first.zip(second.text) else { continue };
-        let [first, text] = [first, text].map(|text| finder.rules.ignore.apply(&text));
-        if first != text {
-            book.first_look(finder, page, visit, [&first, &text])?;
-        } else if second.digest.is_some() && second.digest != row.get(3)? {
+        if first != other {
+            book.learn_from(finder, page, visit, [&first, &other])?;
+        } else if second.digest.is_some() && second.digest != row.get(2)? {
             book.bytes_move(finder, page, &Standing::of(Some(visit)))?;
         }
     }
-    if let Some(book) = book {
-        book.finish(finder)?;
+    if let Some(mut book) = book {
+        book.learn_common(connection)?;
     }
-    connection.execute("DELETE FROM second_look", []).map(|_| ())
+    Ok(())
+}
+
+/// The look that waits for another one.
+fn earlier_look(connection: &Connection, visit: i64) -> Result<Option<SecondLook>> {
+    let mut select = connection.prepare_cached("SELECT digest, text FROM visit WHERE id = ?")?;
+    let found = select.query_row([visit], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+    let Some((digest, text)) = found else { return Ok(None) };
+    Ok(Some(SecondLook { digest, text: texts::placed(connection, text)? }))
 }
 
 impl NoiseFigures {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OptionalExtension, Result, params};
 
-use super::{Finder, looks, standings, texts};
+use super::{Finder, looks, noise::NoiseBook, standings};
 use crate::{
     changes::{Change, LookOutcome, Occasion, Reported, SimHash},
     time::Moment,
@@ -132,7 +132,8 @@ fn resolve_moves(finder: &Finder<'_>) -> Result<()> {
 /// Whether a page that moved says something else than it said before. A page that was another when it was seen first is that, and no
 /// edit.
 fn is_edited(finder: &Finder<'_>, before: Option<i64>, after: Option<i64>, since_then: bool) -> Result<bool> {
-    let texts = texts::of_visit(finder, before)?.zip(texts::of_visit(finder, after)?);
+    let book = NoiseBook::read(finder.connection, false)?;
+    let texts = book.still_text(finder, before)?.zip(book.still_text(finder, after)?);
     let Some((before, after)) = texts.filter(|(before, after)| before != after) else { return Ok(false) };
     Ok(since_then || SimHash::of(&before).is_near(SimHash::of(&after)))
 }

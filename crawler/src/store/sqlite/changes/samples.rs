@@ -13,7 +13,7 @@ use std::{
 use rusqlite::{Result, params};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::{Finder, looks};
+use super::{Finder, looks, places};
 use crate::changes::{Difference, LookOutcome, Way};
 
 /// Pages of a section.
@@ -80,7 +80,7 @@ fn make(finder: &Finder<'_>, wanted: &BTreeSet<i64>) -> Result<()> {
     let mut rows = select.query([])?;
     while let Some(row) = rows.next()? {
         let url = row.get_ref(1)?.as_str()?;
-        let section = looks::places(url)[1];
+        let section = places::places(url)[1];
         if samples.len() == most && !samples.contains_key(&section) {
             continue;
         }

@@ -34,13 +34,6 @@ pub(super) fn placed(connection: &Connection, text: Option<i64>) -> Result<Optio
     Ok(found.and_then(|(rule, text)| Some((rule, text?))))
 }
 
-/// What is compared of the text of a visit; `None` where it is not kept.
-pub(super) fn of_visit(finder: &Finder<'_>, visit: Option<i64>) -> Result<Option<Text>> {
-    let mut select = finder.connection.prepare_cached("SELECT text FROM visit WHERE id = ?")?;
-    let text = select.query_row([visit], |row| row.get(0)).optional()?.flatten();
-    Ok(load(finder.connection, text)?.map(|(_, text)| finder.rules.ignore.apply(&text)))
-}
-
 /// The texts of pages that were looked at, but for the last ones of each, and those that they are compared with.
 pub(super) fn prune(finder: &Finder<'_>) -> Result<()> {
     let prune = "DELETE FROM text WHERE url IN (SELECT url FROM temp.look)

@@ -11,10 +11,10 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::{
     super::{error::Fault, refill},
-    Finder, judged,
-    looks::{self, places},
+    Finder, judged, looks,
     mass::{self, Telling},
     noise::NoiseBook,
+    places::places,
     sections,
 };
 use crate::{
@@ -135,14 +135,15 @@ fn unsure(finder: &Finder<'_>, room: usize) -> std::result::Result<Vec<i64>, Fau
     mass::mark(finder, (from, to), Telling::Nobody)?;
     let differ =
         looks::codes([Way::Onwards, Way::Back, Way::Shrunk].map(|way| LookOutcome::There(Difference::Text(way))));
+    let new = LookOutcome::There(Difference::Unknown).code();
     let [bytes, shared] = [Difference::Bytes, Difference::SiteWide].map(|way| LookOutcome::There(way).code());
     // Of what many pages share it is enough to see some twice.
     let mut select = connection.prepare(&format!(
         "SELECT url FROM (
              SELECT url, look, length(lines) AS lines, section NOT IN (SELECT section FROM mask) AS unknown,
                     row_number() OVER (PARTITION BY section, look ORDER BY length(lines) DESC, url) AS place
-             FROM temp.look WHERE unsure AND NOT mass AND url NOT IN (SELECT url FROM page_state WHERE volatile) AND look IN ({differ}, {bytes}, {shared}))
-         WHERE look <> {shared} OR place <= {SHARED}
+             FROM temp.look WHERE unsure AND NOT mass AND url NOT IN (SELECT url FROM page_state WHERE volatile) AND look IN ({differ}, {bytes}, {shared}, {new}))
+         WHERE CASE look WHEN {shared} THEN place <= {SHARED} WHEN {new} THEN place <= {OF_SECTION} AND unknown ELSE 1 END
          ORDER BY unknown AND place <= ?1 DESC, lines DESC, url LIMIT ?2"
     ))?;
     let pages = select.query_map(params![OF_SECTION, room], |row| row.get(0))?.collect::<Result<Vec<i64>>>()?;

@@ -20,6 +20,15 @@ pub(super) const FORGOTTEN_RULES: &[(&str, &str)] = &[(
      WHERE forgotten_to IS NULL AND EXISTS (SELECT 1 FROM sequence WHERE pruned AND revisit IS NULL)",
 )];
 
+/// Where it is kept what moves by itself.
+pub(super) const NOISE_RULES: &[(&str, &str)] = &[(
+    "a second look is said whole, and a change that waits for one names its visit",
+    "SELECT 'url ' || url FROM second_look
+     WHERE (rule IS NOT NULL AND digest IS NULL) OR (body IS NOT NULL AND rule IS NULL) OR (body IS NULL) <> (places IS NULL)
+     UNION ALL SELECT 'url ' || url FROM page_state WHERE doubt = 'unsure' AND unsure IS NULL
+     UNION ALL SELECT 'url ' || page_state.url FROM page_state JOIN visit ON visit.id = unsure WHERE visit.url <> page_state.url",
+)];
+
 /// The same of URLs that were removed, where there is a table of them.
 pub(super) const REMOVED_RULES: &[(&str, &str)] = &[(
     "a URL that was removed is not there",
