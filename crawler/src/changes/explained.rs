@@ -92,9 +92,8 @@ impl<'a> Place<'a> {
     /// Hides what a mask hides; the lines that went, if anything is hidden.
     fn hide(&mut self, mask: &Mask, side: Option<Side>, explained: &mut Explained<'a>) -> Option<Vec<u32>> {
         match (mask.kind(), side) {
-            (MaskKind::Bytes, _) => None,
+            (MaskKind::Bytes, _) | (MaskKind::Reorders | MaskKind::Rotates, None) => None,
             (MaskKind::Value, _) => self.hide_values(mask, side, explained),
-            (_, None) => None,
             (MaskKind::Reorders, Some(_)) => self.hide_order(explained),
             (MaskKind::Rotates, Some(side)) => self.hide_lines(mask, side, explained),
         }

@@ -290,17 +290,15 @@ impl Mask {
 
     /// Adds these to those of a page; whether any was not among them.
     pub fn add_to(masks: &mut Vec<Self>, new: Vec<Self>) -> bool {
-        let mut any = false;
+        let before = masks.len();
         for mask in new {
-            match masks.iter_mut().find(|known| known.is_like(&mask)) {
-                Some(known) => known.join(&mask),
-                None => {
-                    masks.push(mask);
-                    any = true;
-                }
+            if let Some(known) = masks.iter_mut().find(|known| known.is_like(&mask)) {
+                known.join(&mask);
+            } else {
+                masks.push(mask);
             }
         }
-        any
+        masks.len() > before
     }
 
     /// What moves at the same place on several of these pages of a section.

@@ -128,6 +128,12 @@ mod tests {
             Self { noise, text: text(looks[0]), visit: 1, reported: Vec::new() }
         }
 
+        fn looks(&mut self, texts: &[&str]) {
+            for now in texts {
+                self.look(now);
+            }
+        }
+
         fn look(&mut self, now: &str) {
             let now = text(now);
             let masks = self.noise.masks.clone();
@@ -148,16 +154,14 @@ mod tests {
     #[test]
     fn what_appears_where_things_move_and_stays_is_reported_once() {
         let mut page = Watched::new(["a|-x|b", "a|-y|b"]);
-        ["a|-y|b", "a|-z|b", "a|-x|b", "a|-news|b", "a|-news|b", "a|-news|b", "a|-news|b"]
-            .iter()
-            .for_each(|now| page.look(now));
+        page.looks(&["a|-y|b", "a|-z|b", "a|-x|b", "a|-news|b", "a|-news|b", "a|-news|b", "a|-news|b"]);
         assert_eq!(page.reported, [(7, 4)], "at the third look, against the one before the first");
     }
 
     #[test]
     fn a_number_that_has_come_to_rest_is_reported() {
         let mut page = Watched::new(["a|Price 7|b", "a|Price 8|b"]);
-        ["a|Price 8|b", "a|Price 8|b", "a|Price 8|b", "a|Price 8|b"].iter().for_each(|now| page.look(now));
+        page.looks(&["a|Price 8|b", "a|Price 8|b", "a|Price 8|b", "a|Price 8|b"]);
         assert_eq!(page.reported, [(4, 1)]);
     }
 
@@ -181,7 +185,7 @@ mod tests {
     #[test]
     fn a_new_member_of_a_pool_is_no_news() {
         let mut page = Watched::new(["a|-x|b", "a|-y|b"]);
-        ["a|-new|b", "a|-x|b", "a|-new|b", "a|-new|b", "a|-new|b", "a|-new|b"].iter().for_each(|now| page.look(now));
+        page.looks(&["a|-new|b", "a|-x|b", "a|-new|b", "a|-new|b", "a|-new|b", "a|-new|b"]);
         assert!(page.reported.is_empty(), "it went once");
     }
 }

@@ -100,8 +100,8 @@ pub(super) fn regions<'a>(before: &'a Text, after: &'a Text) -> Vec<TextRegion<'
         let sides = [&before[run.before.clone()], &after[run.after.clone()]];
         let first: Vec<_> = sides.iter().filter_map(|side| side.first()).map(|line| line.path).collect();
         let last: Vec<_> = sides.iter().filter_map(|side| side.last()).map(|line| line.path).collect();
-        let least = bounds.last().map_or(0, |bound| bound.before.end);
-        while bound.before.start > least && is_item(before.get(bound.before.start - 1), &first) {
+        let floor = bounds.last().map_or(0, |bound| bound.before.end);
+        while bound.before.start > floor && is_item(before.get(bound.before.start - 1), &first) {
             (bound.before.start, bound.after.start) = (bound.before.start - 1, bound.after.start - 1);
         }
         let most = next_change(&runs, run.before.end).unwrap_or(before.len());

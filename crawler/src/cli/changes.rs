@@ -47,6 +47,13 @@ pub(super) struct ChangesArgs {
     /// Webloom shows a diff if it has kept both texts.
     #[arg(long)]
     diff: bool,
+    #[command(flatten)]
+    instead: ListedInstead,
+}
+
+/// What is listed instead of changes.
+#[derive(Debug, Args)]
+struct ListedInstead {
     /// List what waits for a second look instead
     ///
     /// Each line has the time when the second look is due. A change is listed as such after it.
@@ -100,13 +107,13 @@ const SHORT: [&str; 6] = ["at", "change", "count", "url", "to", DIFF];
 pub(super) fn run(args: &ChangesArgs) -> Result<ExitCode, CommandFailure> {
     let records = directory::records(&args.dir)?;
     let last = records.last_sequence()?.ok_or_else(|| StoreError::Empty { path: args.dir.clone() })?;
-    if args.masks {
+    if args.instead.masks {
         return args.list_masks(&records);
     }
-    if args.masked {
+    if args.instead.masked {
         return args.list_masked(&records);
     }
-    if args.pending {
+    if args.instead.pending {
         return args.list_pending(&records);
     }
     let since = args.since(last)?;

@@ -36,8 +36,8 @@ use crate::{
     candidate::Ticket,
     queue::WorkItem,
     store::{
-        Confirmed, Counters, Incoming, Message, RunStart, SequenceEnd, Step, Store, StoreError, StoreWriter,
-        SweepRequest, Swept, WriterSettings,
+        Confirmed, Counters, Incoming, LinkCheckRequest, LinksToCheck, Message, RunStart, SequenceEnd, Step, Store,
+        StoreError, StoreWriter, SweepRequest, Swept, WriterSettings,
     },
 };
 
@@ -176,16 +176,11 @@ impl Writer {
             }
             Message::LinksToCheck(request, reply) => {
                 self.commit()?;
-                let links = link_checks::to_check(self.connection(), request, self.context.current)?;
-                self.unsynced = true;
-                self.pass("after_links_to_check");
-                reply(links);
+                reply(self.links_to_check(request)?);
             }
             Message::UnsurePages(reply) => {
                 self.commit()?;
-                let pages = self.unsure_pages()?;
-                self.pass("after_unsure_pages");
-                reply(pages);
+                reply(self.unsure_pages()?);
             }
             Message::Robots(host, reply) => {
                 let mut select = self.connection().prepare_cached("SELECT robots_body FROM host WHERE id = ?")?;
@@ -227,7 +222,15 @@ impl Writer {
         let finder = Finder { connection: &transaction, folder, rules, current: self.context.current, complete: false };
         let pages = finder.unsure_pages(&self.settings.counters)?;
         transaction.rollback()?;
+        self.pass("after_unsure_pages");
         Ok(pages)
+    }
+
+    fn links_to_check(&mut self, request: LinkCheckRequest) -> Result<LinksToCheck, Fault> {
+        let links = link_checks::to_check(self.connection(), request, self.context.current)?;
+        self.unsynced = true;
+        self.pass("after_links_to_check");
+        Ok(links)
     }
 
     fn sweep(&mut self, request: SweepRequest) -> Result<Swept, Fault> {

@@ -231,12 +231,11 @@ impl Month {
         // On pages of which bytes move, no change of bytes alone is reported.
         self.expected.retain(|line| self.noise.is_empty() || !line.starts_with("changed /"));
         for line in self.site.again(&SOON) {
-            match self.expected.iter().position(|expected| *expected == line) {
-                Some(place) => drop(self.expected.swap_remove(place)),
-                None => {
-                    println!("{}", self.site.changes(&["--diff", "--since", "last", "--format", "jsonl"]).stdout);
-                    faults.push(format!("round {round}: {line} is reported"));
-                }
+            if let Some(place) = self.expected.iter().position(|expected| *expected == line) {
+                drop(self.expected.swap_remove(place));
+            } else {
+                println!("{}", self.site.changes(&["--diff", "--since", "last", "--format", "jsonl"]).stdout);
+                faults.push(format!("round {round}: {line} is reported"));
             }
         }
         faults.extend(self.expected.drain(..).map(|line| format!("round {round}: {line} is not reported")));

@@ -21,7 +21,7 @@ use crate::{Folder, assert_counts, serve};
 /// Texts are kept.
 pub(super) const TEXT: [&str; 2] = ["--text", "on"];
 
-/// What stands for a clock, a counter, adverts, a list in another order and a token, which are others in each answer.
+/// In the place of a clock, a counter, adverts, a list in another order and a token, which are others in each answer.
 pub(super) const NOISE: &str = "{noise}";
 
 /// Members of the pool of adverts, of which a page shows three.
@@ -222,8 +222,7 @@ fn noise(path: &str) -> String {
     let mut related = ["one", "two", "three", "four", "five"];
     related.rotate_left((chance(9) % 5) as usize);
     related.swap(0, (chance(10) % 5) as usize);
-    let related: String =
-        related.iter().map(|item| format!("<li><a href=\"/#{now}\">About subject {item}</a></li>")).collect();
+    let related = related.map(|item| format!("<li><a href=\"/#{now}\">About subject {item}</a></li>")).concat();
     format!(
         "<aside>{adverts}<h3>Related</h3><ul>{related}</ul></aside><form><input name=token type=hidden value={now}></form>
          <p>Visitors so far: {}</p><p>It is {:02}:{:02}:{:02}</p>",
