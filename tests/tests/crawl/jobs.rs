@@ -47,7 +47,8 @@ impl Jobs {
 
     /// The same with outputs apart.
     fn apart(&self, arguments: &[&str]) -> Webloom {
-        Webloom::new(["watch", "--jobs"]).args([self.file()]).args(arguments)
+        let run = Webloom::new(["watch", "--jobs"]).args([self.file()]).args(arguments);
+        run.env("WEBLOOM_CHANGE_CONFIRM_SHARE", "0")
     }
 }
 

@@ -30,12 +30,14 @@ const WAITS: &str = "next sequence at 2";
 
 /// `watch START -d DIR`, with the lines of both outputs on stdout, as they come.
 fn watch(dir: &Path, start: &str, arguments: &[&str]) -> Webloom {
-    Webloom::new(["watch", "--no-progress", start, "-d"]).args([dir]).args(arguments).within("exec 2>&1")
+    let run = Webloom::new(["watch", "--no-progress", start, "-d"]).args([dir]).args(arguments);
+    run.env("WEBLOOM_CHANGE_CONFIRM_SHARE", "0").within("exec 2>&1")
 }
 
 /// `watch START -d DIR --json`.
 fn watch_json(dir: &Path, start: &str, arguments: &[&str]) -> Webloom {
-    Webloom::new(["watch", "--json", start, "-d"]).args([dir]).args(arguments)
+    let run = Webloom::new(["watch", "--json", start, "-d"]).args([dir]).args(arguments);
+    run.env("WEBLOOM_CHANGE_CONFIRM_SHARE", "0")
 }
 
 /// The summary of the next sequence that ends.

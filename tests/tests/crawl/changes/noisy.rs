@@ -46,7 +46,7 @@ fn what_moves_by_itself_is_listed_and_counted() {
         assert!(masks.iter().any(|mask| mask["kind"] == kind), "{kind}: {masks:?}");
     }
     let counter = masks.iter().find(|mask| says(&mask["example"], "Visitors so far")).expect("the counter");
-    assert!(says(&counter["where"], "/docs/ ") && says(&counter["where"], "under \"Related\""), "{counter}");
+    assert!(says(&counter["where"], "/docs/ ") && says(&counter["where"], "after \"Related\""), "{counter}");
     assert!(counter["pages"].as_u64() >= Some(3) && counter["since"] == 0 && counter["hid"].as_u64() > Some(30));
     let masked = lines(&site, &["--masked", "--match", "/docs/1$"]);
     assert!(masked.iter().any(|line| says(&line["before"], "Visitors so far")), "{masked:?}");
