@@ -41,8 +41,8 @@ const EDGES: &[&str] = &[
 /// Moments that only a sequence beyond the first passes.
 const AGAIN: &[&str] = &["after_begin_sequence"];
 
-/// Moments that only visits between sequences, or checks of links pass: their own tests kill there.
-const ONCE_MORE: &[&str] = &["after_due", "after_links_to_check"];
+/// Moments that only visits between sequences, checks of links or second looks pass: their own tests kill there.
+const ONCE_MORE: &[&str] = &["after_due", "after_links_to_check", "after_unsure_pages"];
 
 const EXACT: &[&str] = &["--cache", "exact"];
 const DEFAULT: &[&str] = &[];

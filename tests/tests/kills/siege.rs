@@ -74,6 +74,8 @@ impl<'a> Siege<'a> {
     pub(crate) fn crawl(&self) -> Webloom {
         let crawl = Webloom::crawl(self.dir.path(), &self.site.start).args(&self.flags);
         let crawl = crawl.args(self.next).args(["--archive", "warc"]);
+        // What is fetched twice is counted.
+        let crawl = crawl.env("WEBLOOM_CHANGE_CONFIRM_SHARE", "0");
         crawl.args(["--per-host", &PER_HOST.to_string()]).env("WEBLOOM_FRONTIER_HEADS_PER_HOST", "50")
     }
 

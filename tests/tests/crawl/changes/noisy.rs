@@ -57,6 +57,27 @@ fn what_moves_by_itself_is_listed_and_counted() {
 }
 
 #[test]
+fn a_kill_between_two_looks_loses_nothing_and_reports_nothing_twice() {
+    let paths: Vec<_> = (1..=12).map(|number| format!("/docs/{number}")).collect();
+    for point in ["after_unsure_pages:1", "after_step:15", "before_end:1", "inside_end:1", "after_end:1"] {
+        let site = Site::of(&paths);
+        for path in &paths {
+            page(&site, path, &own_text(path));
+        }
+        let killed = Webloom::crawl(&site.dir(), &site.server.url("/")).args(TEXT);
+        let killed = killed.env("WEBLOOM_STORE_COMMIT_VISITS", "1").env("WEBLOOM_FAILPOINT", point).run();
+        assert_eq!(killed.code, None, "{point}: {}", killed.stderr);
+        site.run(Webloom::go_on(&site.dir()));
+        page(&site, "/docs/3", "Another text of this page\nthat is as long as before");
+        let killed = Webloom::go_on(&site.dir()).args(["--again"]).env("WEBLOOM_STORE_COMMIT_VISITS", "1");
+        assert_eq!(killed.env("WEBLOOM_FAILPOINT", point).run().code, None, "{point}");
+        let (_, reported) = site.run(Webloom::go_on(&site.dir()));
+        assert_eq!(reported, ["changed_text /docs/3"], "{point}");
+        assert_eq!(site.again(&[]), NOTHING, "{point}");
+    }
+}
+
+#[test]
 fn where_nothing_moves_nothing_is_known_to() {
     let site = Site::numbered(5);
     site.crawl(&TEXT);
