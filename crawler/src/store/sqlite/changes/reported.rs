@@ -45,8 +45,10 @@ fn each_look(finder: &Finder<'_>) -> Result<()> {
         let mut standing = standings::of(connection, url, row.get(7)?)?;
         let reported = standing.look(look, &occasion);
         standings::save(connection, url, &standing)?;
-        let waits = standing.doubt.is_some() && matches!(look, LookOutcome::There(_));
-        standings::wait(connection, url, waits.then_some(visit))?;
+        let waits = standing.doubt.is_some();
+        if !waits || matches!(look, LookOutcome::There(_)) {
+            standings::wait(connection, url, waits.then_some(visit))?;
+        }
         let since: Option<i64> = row.get(9)?;
         let redirect = row.get_ref(6)?.as_str_or_null()?;
         // What is shown in the place of a page is known again at the next one.
