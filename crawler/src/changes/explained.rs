@@ -3,7 +3,8 @@
 use super::{
     edit::{Edit, edits},
     line_pattern::short,
-    mask::{Mask, MaskKind, Side, sorted},
+    mask::{MOST_REGIONS, Mask, MaskKind, Side},
+    multiset::{counts, take_one, without},
     region::{PlacedLine, TextRegion, regions},
 };
 use crate::text::{ElementPath, Text};
@@ -31,7 +32,11 @@ impl<'a> Explained<'a> {
         }
         let mut explained = Self::default();
         let mut moving = 0;
-        for region in regions(before, after) {
+        let regions = regions(before, after);
+        if regions.len() > MOST_REGIONS {
+            return Self { edits: edits(before, after), ..Self::default() };
+        }
+        for region in regions {
             moving += region.after.len();
             explained.take(&region, masks);
         }
@@ -125,8 +130,11 @@ impl<'a> Place<'a> {
         if stays == without(&after, &without(&after, &before)) || stays.is_empty() {
             return None;
         }
-        for (line, hidden) in self.lines.iter_mut().flatten() {
-            *hidden |= stays.contains(line);
+        for side in &mut self.lines {
+            let mut left = counts(&stays);
+            for (line, hidden) in side.iter_mut().filter(|(_, hidden)| !hidden) {
+                *hidden = take_one(&mut left, line);
+            }
         }
         explained.masked.push(Edit { removed: stays, added: Vec::new() });
         Some(Vec::new())
@@ -143,7 +151,7 @@ impl<'a> Place<'a> {
             });
             hidden.collect::<Vec<_>>()
         });
-        if sorted(&removed) == sorted(&added) && removed == added {
+        if removed == added {
             return None;
         }
         let went = without(&removed, &added).into_iter().map(short).collect();
@@ -152,20 +160,4 @@ impl<'a> Place<'a> {
         explained.masked.push(Edit { removed, added });
         Some(went)
     }
-}
-
-/// Lines but for as many of each as there are of it in others.
-fn without<'a>(lines: &[&'a str], others: &[&'a str]) -> Vec<&'a str> {
-    let mut counts = std::collections::HashMap::<&str, usize>::new();
-    for line in others {
-        *counts.entry(line).or_default() += 1;
-    }
-    let is_left = |line: &&&'a str| match counts.get_mut(**line) {
-        Some(count) if *count > 0 => {
-            *count -= 1;
-            false
-        }
-        _ => true,
-    };
-    lines.iter().filter(is_left).copied().collect()
 }

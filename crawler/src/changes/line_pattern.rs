@@ -125,7 +125,7 @@ fn words_of_shape(line: &str, of: u32) -> Option<Vec<Word<'_>>> {
 }
 
 /// Hash of what parts the words of a line.
-fn shape(line: &str) -> u32 {
+pub(super) fn shape(line: &str) -> u32 {
     let start = line.find(char::is_alphanumeric).unwrap_or(line.len());
     let mut text = line[..start].to_owned();
     for word in words(line) {
@@ -148,12 +148,22 @@ fn is_name(word: &str) -> bool {
 
 /// The same words, and the values beside them: where seconds move, so do hours and days.
 fn widened(words: &[Word<'_>], mut moving: u64) -> u64 {
+    let is_of_date = |place: usize| {
+        let word = words[place].text;
+        let is_year = word.len() == 4 && (word.starts_with("19") || word.starts_with("20"));
+        let is_parted = |place: usize| words.get(place).is_some_and(|word| matches!(word.behind, "-" | "/" | "."));
+        is_year || is_name(word) || is_parted(place) || place.checked_sub(1).is_some_and(is_parted)
+    };
+    // A price beside a time is no part of it.
     let joined = |place: usize| {
         place + 1 < words.len().min(MOST_WORDS)
             && may_move(words[place].text)
             && may_move(words[place + 1].text)
-            && words[place].behind.len() <= 3
-            && words[place].behind.chars().all(|letter| matches!(letter, ':' | '-' | '/' | '.' | ',' | ' '))
+            && match words[place].behind {
+                ":" | "-" | "/" | "." => true,
+                " " | ", " | "," => is_of_date(place) || is_of_date(place + 1),
+                _ => false,
+            }
     };
     for place in 0..words.len().min(MOST_WORDS) {
         if moving & (1 << place) != 0 && joined(place) {
@@ -194,6 +204,8 @@ mod tests {
         assert_eq!(same("17 visitors", "18 visitors", "18 readers"), Some(false));
         assert_eq!(same("12:03:11 - Price 17", "12:03:12 - Price 17", "09:59:00 - Price 17"), Some(true));
         assert_eq!(same("12:03:11 - Price 17", "12:03:12 - Price 17", "09:59:00 - Price 18"), Some(false));
+        assert_eq!(same("17, 12:03:11", "17, 12:03:12", "18, 09:59:00"), Some(false));
+        assert_eq!(same("2024-02-05 10:00:01", "2024-02-05 10:00:02", "2025-03-06 11:11:11"), Some(true));
         assert_eq!(same("token a7f3", "token 99b2", "token c001"), Some(true));
     }
 

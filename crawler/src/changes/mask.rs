@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    line_pattern::{LinePattern, short},
+    line_pattern::{LinePattern, shape, short},
+    multiset::without,
     region::{Around, TextRegion, placed, regions},
 };
 use crate::text::{ElementPath, Text};
@@ -18,6 +19,13 @@ const LONGEST_EXAMPLE: usize = 200;
 
 /// Lines of a place that are known to come and go, at most.
 const MOST_KNOWN: usize = 2_000;
+
+/// Parts in which two texts of a page differ, where masks mean anything.
+pub(super) const MOST_REGIONS: usize = 1_000;
+
+/// Kinds of lines of a place, and places of a page, that are followed at most.
+const MOST_PATTERNS: usize = 50;
+const MOST_PLACES: usize = 50;
 
 /// Pages on which something moves at a place before it moves on all of the section.
 const SEVERAL: usize = 3;
@@ -78,8 +86,13 @@ impl Mask {
     /// What moves between two looks at a page that follow one another shortly.
     pub fn between(one: &Text, other: &Text, sequence: u32) -> Vec<Self> {
         let mut masks = Vec::new();
-        for region in regions(one, other) {
-            masks.extend(region.paths().into_iter().filter_map(|path| Self::of(&region, path, sequence)));
+        let regions = regions(one, other);
+        // Where so much differs, nothing of it is a place.
+        for region in regions.iter().filter(|_| regions.len() <= MOST_REGIONS) {
+            masks.extend(region.paths().into_iter().filter_map(|path| Self::of(region, path, sequence)));
+            if masks.len() >= MOST_PLACES {
+                break;
+            }
         }
         masks
     }
@@ -103,7 +116,8 @@ impl Mask {
         };
         let patterns = patterns.filter(|_| kind == MaskKind::Value);
         let rotates = kind == MaskKind::Rotates;
-        let mut known: Vec<_> = before.iter().chain(&after).filter(|_| rotates).map(|line| short(line)).collect();
+        let differing = without(&before, &after).into_iter().chain(without(&after, &before));
+        let mut known: Vec<_> = differing.filter(|_| rotates).map(short).collect();
         known.sort_unstable();
         known.dedup();
         let differs = before.iter().zip(&after).find(|(one, other)| one != other);
@@ -113,9 +127,10 @@ impl Mask {
         );
         let mut patterns: Vec<_> = patterns.unwrap_or_default();
         patterns.dedup();
+        patterns.truncate(MOST_PATTERNS);
         Some(Self {
             path: path.number(),
-            around: region.around(path),
+            around: region.around(path).near(before.len().max(after.len())),
             kind,
             lines: before.len().max(after.len()),
             patterns: patterns.iter().map(|pattern| (pattern.shape, pattern.moving, pattern.label)).collect(),
@@ -185,8 +200,12 @@ impl Mask {
         match () {
             () if equal(self.around.before, around.before) => Some(Side::Before),
             () if equal(self.around.after, around.after) => Some(Side::After),
-            () if equal(self.around.outer_before, around.outer_before) => Some(Side::Before),
-            () if equal(self.around.outer_after, around.outer_after) => Some(Side::After),
+            () if equal(self.around.outer_before, around.outer_before) && around.gaps[0] <= self.lines => {
+                Some(Side::Before)
+            }
+            () if equal(self.around.outer_after, around.outer_after) && around.gaps[1] <= self.lines => {
+                Some(Side::After)
+            }
             () if has_heading && (self.kind == MaskKind::Value || self.path().is_item()) => Some(Side::Before),
             () => None,
         }
@@ -226,13 +245,13 @@ impl Mask {
     pub fn strip(text: &Text, masks: &[Self]) -> Text {
         let lines = placed(text);
         let hashes: Vec<u32> = lines.iter().map(|line| short(line.text)).collect();
+        let shapes: Vec<u32> = lines.iter().map(|line| shape(line.text)).collect();
         let mut moves = vec![false; lines.len()];
         for mask in masks.iter().filter(|mask| mask.kind != MaskKind::Bytes) {
+            let has_shape = |place: usize| mask.patterns.iter().any(|(shape, ..)| *shape == shapes[place]);
             let is_there = |place: usize| {
-                lines.get(place).is_some_and(|line| {
-                    line.path.number() == mask.path
-                        && (mask.kind != MaskKind::Value || mask.patterns().any(|pattern| pattern.fits(line.text)))
-                })
+                lines.get(place).is_some_and(|line| line.path.number() == mask.path)
+                    && (mask.kind != MaskKind::Value || has_shape(place))
             };
             let Around { before, after, outer_before, outer_after, .. } = mask.around;
             for (place, hash) in hashes.iter().enumerate() {
@@ -249,7 +268,8 @@ impl Mask {
                         .take_while(|place| is_there(*place))
                         .for_each(|place| moves[place] = true);
                 }
-                moves[place] |= mask.patterns().any(|pattern| pattern.is_labelled(lines[place].text));
+                moves[place] |=
+                    has_shape(place) && mask.patterns().any(|pattern| pattern.is_labelled(lines[place].text));
             }
         }
         let stays = lines.iter().zip(moves).filter(|(_, moves)| !moves);
@@ -278,9 +298,10 @@ impl Mask {
         }
         self.lines = self.lines.max(other.lines);
         for (shape, moving, label) in &other.patterns {
-            match self.patterns.iter_mut().find(|own| own.0 == *shape && own.2 == *label) {
-                Some(own) => own.1 |= moving,
-                None => self.patterns.push((*shape, *moving, *label)),
+            if let Some(own) = self.patterns.iter_mut().find(|own| own.0 == *shape && own.2 == *label) {
+                own.1 |= moving;
+            } else if self.patterns.len() < MOST_PATTERNS {
+                self.patterns.push((*shape, *moving, *label));
             }
         }
         self.learn(other.known.iter().copied());
@@ -294,7 +315,7 @@ impl Mask {
         for mask in new {
             if let Some(known) = masks.iter_mut().find(|known| known.is_like(&mask)) {
                 known.join(&mask);
-            } else {
+            } else if masks.len() < MOST_PLACES {
                 masks.push(mask);
             }
         }
@@ -337,6 +358,7 @@ impl Mask {
             outer_before: most(|one| one.outer_before),
             outer_after: most(|one| one.outer_after),
             heading: most(|one| one.heading),
+            ..Around::default()
         };
         let shows =
             |mask: &&&Self| mask.around.before == common.around.before && mask.around.heading == common.around.heading;

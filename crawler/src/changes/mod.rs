@@ -21,6 +21,7 @@ mod line_hash;
 mod line_pattern;
 mod look;
 mod mask;
+mod multiset;
 mod page_noise;
 mod region;
 mod simhash;

@@ -33,8 +33,9 @@ pub struct PageNoise {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 struct WaitingLine {
     key: u32,
-    /// Of what it says alone.
+    /// Of what it says alone, and the path of its elements.
     line: u32,
+    path: u64,
     looks: u32,
     /// The visit before it was there.
     before: i64,
@@ -65,11 +66,13 @@ impl PageNoise {
             return None;
         }
         let keys: HashSet<u32> = placed(text).iter().map(super::region::PlacedLine::key).collect();
-        let comes_and_goes = |line: u32| masks.iter().any(|mask| mask.knows(line));
-        self.waiting.retain(|line| keys.contains(&line.key) && !comes_and_goes(line.line));
+        let comes_and_goes =
+            |line: &WaitingLine| masks.iter().any(|mask| mask.path().number() == line.path && mask.knows(line.line));
+        self.waiting.retain(|line| keys.contains(&line.key) && !comes_and_goes(line));
         let stayed = self.wait();
         for line in &explained.appeared {
-            let waiting = WaitingLine { key: line.key(), line: short(line.text), looks: 1, before };
+            let (key, path) = (line.key(), line.path.number());
+            let waiting = WaitingLine { key, line: short(line.text), path, looks: 1, before };
             if self.waiting.len() < MOST_WAITING && self.waiting.iter().all(|other| other.key != waiting.key) {
                 self.waiting.push(waiting);
             }

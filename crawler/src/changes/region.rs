@@ -1,5 +1,7 @@
 //! [`regions`]: where two texts of a page differ, each with what is around it.
 
+use std::ops::Range;
+
 use super::{
     align::{Run, align},
     edit::Edit,
@@ -12,12 +14,24 @@ const ENDS: [&str; 2] = ["\u{1}", "\u{2}"];
 
 const PARAGRAPH: ElementPath = ElementPath::of_number(0).inside(b"p");
 
+/// Paths in one region.
+const MOST_PATHS: usize = 20;
+
 /// A line, and in which elements it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlacedLine<'a> {
     /// What it says.
     pub text: &'a str,
     pub(super) path: ElementPath,
+}
+
+impl Around {
+    /// The same with what is no further away than so many lines.
+    pub(super) fn near(self, lines: usize) -> Self {
+        let within = |hash, gap| if gap <= lines { hash } else { 0 };
+        let outer_before = within(self.outer_before, self.gaps[0]);
+        Self { outer_before, outer_after: within(self.outer_after, self.gaps[1]), gaps: [0; 2], ..self }
+    }
 }
 
 impl PlacedLine<'_> {
@@ -37,7 +51,17 @@ pub(super) struct Around {
     /// The next lines in other elements; those of a paragraph mean nothing.
     pub(super) outer_before: u32,
     pub(super) outer_after: u32,
+    /// How many lines are between.
+    #[serde(skip)]
+    pub(super) gaps: [usize; 2],
     pub(super) heading: u32,
+}
+
+/// The next lines in other elements, and how far away they are.
+#[derive(Debug, Clone, Copy, Default)]
+struct Outer {
+    lines: [u32; 2],
+    gaps: [usize; 2],
 }
 
 /// A part in which two texts differ.
@@ -50,18 +74,21 @@ pub(super) struct TextRegion<'a> {
     pub(super) edits: Vec<Edit<'a>>,
     around: Around,
     /// The next lines in other elements, for each path in it.
-    outer: Vec<(ElementPath, [u32; 2])>,
+    outer: Vec<(ElementPath, Outer)>,
     /// The heading above, and the line before, for people.
     pub(super) under: [&'a str; 2],
 }
 
 impl<'a> TextRegion<'a> {
-    /// Each path in it, in the order of the lines.
+    /// Each path in it, in the order of the lines; none where there are too many for a place of anything.
     pub(super) fn paths(&self) -> Vec<ElementPath> {
         let mut paths: Vec<ElementPath> = Vec::new();
         for line in self.before.iter().chain(&self.after) {
             if !paths.contains(&line.path) {
                 paths.push(line.path);
+            }
+            if paths.len() > MOST_PATHS {
+                return Vec::new();
             }
         }
         paths
@@ -70,8 +97,8 @@ impl<'a> TextRegion<'a> {
     /// What is around the lines with a path.
     pub(super) fn around(&self, path: ElementPath) -> Around {
         let outer = self.outer.iter().find(|(outer, _)| *outer == path).map(|(_, outer)| *outer);
-        let [outer_before, outer_after] = outer.unwrap_or_default();
-        Around { outer_before, outer_after, ..self.around }
+        let Outer { lines: [outer_before, outer_after], gaps } = outer.unwrap_or_default();
+        Around { outer_before, outer_after, gaps, ..self.around }
     }
 
     /// The lines with a path, before and after.
@@ -94,8 +121,9 @@ pub(super) fn regions<'a>(before: &'a Text, after: &'a Text) -> Vec<TextRegion<'
     let is_item = |line: Option<&PlacedLine<'_>>, of: &[ElementPath]| {
         line.is_some_and(|line| line.path.is_item() && of.contains(&line.path))
     };
+    let changed: Vec<&Run> = runs.iter().filter(|run| !run.same).collect();
     let mut bounds: Vec<Bounds> = Vec::new();
-    for run in runs.iter().filter(|run| !run.same) {
+    for (number, run) in changed.iter().enumerate() {
         let mut bound = Bounds { before: run.before.clone(), after: run.after.clone(), edits: vec![run] };
         let sides = [&before[run.before.clone()], &after[run.after.clone()]];
         let first: Vec<_> = sides.iter().filter_map(|side| side.first()).map(|line| line.path).collect();
@@ -104,7 +132,7 @@ pub(super) fn regions<'a>(before: &'a Text, after: &'a Text) -> Vec<TextRegion<'
         while bound.before.start > floor && is_item(before.get(bound.before.start - 1), &first) {
             (bound.before.start, bound.after.start) = (bound.before.start - 1, bound.after.start - 1);
         }
-        let most = next_change(&runs, run.before.end).unwrap_or(before.len());
+        let most = changed.get(number + 1).map_or(before.len(), |next| next.before.start);
         while bound.before.end < most && is_item(before.get(bound.before.end), &last) {
             (bound.before.end, bound.after.end) = (bound.before.end + 1, bound.after.end + 1);
         }
@@ -116,47 +144,82 @@ pub(super) fn regions<'a>(before: &'a Text, after: &'a Text) -> Vec<TextRegion<'
             _ => bounds.push(bound),
         }
     }
-    bounds.into_iter().map(|bound| bound.region(&before, &after)).collect()
+    let neighbours = Neighbours::of(&after);
+    bounds.into_iter().map(|bound| bound.region(&before, &after, &neighbours)).collect()
 }
 
-/// Where the next lines differ behind a place in the text before.
-fn next_change(runs: &[Run], behind: usize) -> Option<usize> {
-    runs.iter().find(|run| !run.same && run.before.start > behind).map(|run| run.before.start)
+/// Of each line of a text the nearest ones of some kind, by their places.
+struct Neighbours {
+    /// The line itself, or the last one before it, that is a heading.
+    heading: Vec<Option<usize>>,
+    /// The last one before it in other elements, and the next one behind it.
+    other_before: Vec<Option<usize>>,
+    other_after: Vec<Option<usize>>,
+}
+
+impl Neighbours {
+    fn of(lines: &[PlacedLine<'_>]) -> Self {
+        let none = vec![None; lines.len()];
+        let mut found = Self { heading: none.clone(), other_before: none.clone(), other_after: none };
+        for place in 0..lines.len() {
+            let before = place.checked_sub(1);
+            let last = before.and_then(|before| found.heading[before]);
+            found.heading[place] = if lines[place].path.is_heading() { Some(place) } else { last };
+            found.other_before[place] = before.and_then(|before| {
+                if lines[before].path == lines[place].path { found.other_before[before] } else { Some(before) }
+            });
+        }
+        for place in (0..lines.len().saturating_sub(1)).rev() {
+            let next = place + 1;
+            let is_same = lines[next].path == lines[place].path;
+            found.other_after[place] = if is_same { found.other_after[next] } else { Some(next) };
+        }
+        found
+    }
 }
 
 struct Bounds<'r> {
-    before: std::ops::Range<usize>,
-    after: std::ops::Range<usize>,
+    before: Range<usize>,
+    after: Range<usize>,
     edits: Vec<&'r Run>,
 }
 
 impl Bounds<'_> {
-    fn region<'a>(self, before: &[PlacedLine<'a>], after: &[PlacedLine<'a>]) -> TextRegion<'a> {
+    fn region<'a>(
+        self,
+        before: &[PlacedLine<'a>],
+        after: &[PlacedLine<'a>],
+        neighbours: &Neighbours,
+    ) -> TextRegion<'a> {
         let words = |lines: &[PlacedLine<'a>]| lines.iter().map(|line| line.text).collect::<Vec<_>>();
-        let above = &after[..self.after.start];
-        let heading = above.iter().rev().find(|line| line.path.is_heading()).map_or("", |line| line.text);
-        let previous = above.last().map_or(ENDS[0], |line| line.text);
-        let next = after.get(self.after.end).map_or(ENDS[1], |line| line.text);
+        let text = |place: Option<usize>| place.and_then(|place| after.get(place)).map(|line| line.text);
+        let (last, next) = (self.after.start.checked_sub(1), self.after.end);
+        let heading = text(last.and_then(|last| neighbours.heading[last])).unwrap_or_default();
         let edit =
             |run: &Run| Edit { removed: words(&before[run.before.clone()]), added: words(&after[run.after.clone()]) };
         let mut region = TextRegion {
             edits: self.edits.into_iter().map(edit).collect(),
             before: before[self.before].to_vec(),
-            after: after[self.after.clone()].to_vec(),
+            after: after[self.after].to_vec(),
             around: Around {
-                before: short(previous),
-                after: short(next),
+                before: short(text(last).unwrap_or(ENDS[0])),
+                after: short(text(Some(next)).unwrap_or(ENDS[1])),
                 heading: if heading.is_empty() { 0 } else { short(heading) },
                 ..Around::default()
             },
             outer: Vec::new(),
-            under: [heading, above.last().map_or("", |line| line.text)],
+            under: [heading, text(last).unwrap_or_default()],
         };
-        let below = &after[self.after.end..];
+        let is_at = |place: usize, path: ElementPath| after.get(place).is_some_and(|line| line.path == path);
         let outer = |path: ElementPath| {
-            let before = above.iter().rev().find(|line| line.path != path).map_or(ENDS[0], |line| line.text);
-            let after = below.iter().find(|line| line.path != path).map_or(ENDS[1], |line| line.text);
-            (path, [before, after].map(short))
+            let above =
+                last.and_then(|last| if is_at(last, path) { neighbours.other_before[last] } else { Some(last) });
+            let below = if is_at(next, path) { neighbours.other_after[next] } else { Some(next) };
+            let gaps = [
+                above.zip(last).map_or(0, |(above, last)| last - above),
+                below.map_or(0, |below| below.saturating_sub(next)),
+            ];
+            (path, Outer { lines: [above, below].map(|place| text(place).map_or(0, short)), gaps })
         };
         region.outer = region.paths().into_iter().filter(|path| path.innermost() != PARAGRAPH).map(outer).collect();
         region

@@ -49,12 +49,12 @@ impl NoiseLooks {
     /// Nothing else is left.
     pub(super) fn at_end(&mut self) -> AfterLooks {
         match self.state {
+            State::Due | State::Known if !self.out.is_empty() => AfterLooks::Wait,
             State::Due => {
                 self.state = State::Asked;
                 AfterLooks::Ask
             }
             State::Asked => AfterLooks::Wait,
-            State::Known if !self.out.is_empty() => AfterLooks::Wait,
             State::Known | State::Never => AfterLooks::End,
         }
     }
@@ -68,6 +68,11 @@ impl NoiseLooks {
     pub(super) fn named(&mut self, pages: impl Iterator<Item = Ticket>) {
         self.state = State::Known;
         self.out.extend(pages);
+    }
+
+    /// None of them will have an answer.
+    pub(super) fn are_given_up(&mut self) {
+        self.out.clear();
     }
 
     /// One has its answer, or will have none.

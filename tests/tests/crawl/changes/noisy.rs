@@ -10,7 +10,7 @@ use webloom_tests::{
 
 use super::{
     NOTHING,
-    site::{Answer, NOISE, Site, TEXT, own_text},
+    site::{Answer, NOISE, Site, TEXT, links, own_text},
 };
 use crate::{Folder, crawl, serve};
 
@@ -54,6 +54,17 @@ fn what_moves_by_itself_is_listed_and_counted() {
     let noise = &status["noise"];
     assert!(noise["masked_lines"].as_u64() > Some(60) && noise["second_looks"].as_u64() >= Some(1), "{noise}");
     assert!(noise["withdrawn_share"].as_f64().is_some_and(|share| (0.1..=1.0).contains(&share)), "{noise}");
+}
+
+#[test]
+fn what_moves_from_now_on_hides_neither_the_edit_that_brought_it_nor_a_new_page() {
+    let site = Site::of(["/docs/1", "/docs/2"]);
+    site.crawl(&TEXT);
+    page(&site, "/docs/1", "Another text of this page\nthat is as long as before");
+    page(&site, "/docs/new", &own_text("/docs/new"));
+    site.set("/", Answer::Page(links(["/docs/1", "/docs/2", "/docs/new"])));
+    assert_eq!(site.again(&[]), ["changed /", "changed_text /docs/1", "new /docs/new"]);
+    assert_eq!(site.again(&[]), NOTHING);
 }
 
 #[test]

@@ -26,6 +26,7 @@ impl Core {
             AfterLooks::Wait if self.second_looks.are_under_way() && self.is_settled() => {
                 // A limit holds them back.
                 self.drop_second_looks();
+                self.second_looks.are_given_up();
                 Then::Turn
             }
             AfterLooks::Wait => Then::Wait(None),

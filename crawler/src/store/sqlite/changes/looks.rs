@@ -224,7 +224,7 @@ fn there(finder: &Finder<'_>, visit: &Visit<'_>, standing: &Standing, book: &mut
     let unsure = !second && finder.looks_twice();
     let masks = book.of(connection, visit.page)?;
     let [mark, good_mark] = [&now, &before].map(|text| Some(digest(&Mask::strip(text, &masks))));
-    Ok(Found { mark, good_mark, lines: judged.lines, unsure, ..Found::plain(look) })
+    Ok(Found { mark, good_mark, lines: judged.lines, unsure, since: judged.stayed, ..Found::plain(look) })
 }
 
 /// A page with the text that it had. What appeared where things move, and stays, is reported.

@@ -175,18 +175,22 @@ impl NoiseBook {
     }
 
     /// Two looks at a page followed one another.
-    fn learn_from(&mut self, finder: &Finder<'_>, page: LookedPage<'_>, visit: i64, looks: [&Text; 2]) -> Result<()> {
+    fn learn_from(
+        &mut self,
+        finder: &Finder<'_>,
+        page: LookedPage<'_>,
+        standing: &Standing,
+        mut new: Vec<Mask>,
+    ) -> Result<()> {
         let mut noise = of_page(finder.connection, page.url)?;
         let own = self.masks(&PageNoise::default(), page.section);
-        let mut new = Mask::between(looks[0], looks[1], finder.current.sequence);
         new.retain(|mask| !own.iter().any(|known| known.covers(mask)));
         let known = noise.clone();
         if Mask::add_to(&mut noise.masks, new) {
             self.learns(page);
         }
         if noise != known {
-            let standing = standings::of(finder.connection, page.url, Some(visit))?;
-            self.save(finder.connection, page.url, &noise, &standing)?;
+            self.save(finder.connection, page.url, &noise, standing)?;
         }
         Ok(())
     }
@@ -264,7 +268,9 @@ impl NoiseBook {
         let mut delete = connection.prepare("DELETE FROM mask WHERE id = ?")?;
         for section in self.sections.values_mut().filter(|section| section.looked) {
             for ((id, mask), moved) in section.masks.iter_mut().zip(&section.moved) {
-                mask.still = if *moved || mask.kind() == MaskKind::Bytes { 0 } else { mask.still + 1 };
+                // Between sequences few pages are looked at, and often.
+                let ages = mask.kind() != MaskKind::Bytes && !finder.current.revisited;
+                mask.still = if *moved { 0 } else { mask.still + u32::from(ages) };
                 if mask.still >= STILL {
                     delete.execute([*id])?;
                 } else {
@@ -367,10 +373,10 @@ pub(super) fn second_look(connection: &Connection, url: i64, visit: i64) -> Resu
 pub(super) fn learn(finder: &Finder<'_>, (from, to): (i64, i64)) -> Result<()> {
     let connection = finder.connection;
     let mut select = connection.prepare(
-        "SELECT second_look.url, visit.text, visit.digest, url.url, visit.id, NULL FROM second_look JOIN visit ON visit.id = second_look.visit
+        "SELECT second_look.url, visit.text, visit.digest, url.url, visit.id, NULL, visit.before FROM second_look JOIN visit ON visit.id = second_look.visit
          JOIN url ON url.id = second_look.url
          UNION ALL
-         SELECT page_state.url, visit.text, visit.digest, url.url, visit.id, unsure FROM page_state JOIN url ON url.id = page_state.url
+         SELECT page_state.url, visit.text, visit.digest, url.url, visit.id, unsure, visit.before FROM page_state JOIN url ON url.id = page_state.url
          JOIN visit ON visit.id = url.visit JOIN visit AS good ON good.id = page_state.good
          WHERE doubt = 'unsure' AND unsure IS NOT NULL AND visit.id > ? AND visit.id <= ? AND visit.digest IS NOT good.digest
          ORDER BY 1",
@@ -381,7 +387,11 @@ pub(super) fn learn(finder: &Finder<'_>, (from, to): (i64, i64)) -> Result<()> {
         let (url, visit) = (row.get(0)?, row.get(4)?);
         let address = row.get_ref(3)?.as_str()?;
         let page = LookedPage { url, section: places::places(address)[1], address };
-        let second = match row.get::<_, Option<i64>>(5)? {
+        // What nothing was remembered of has the copy before this look; in the first sequence this one.
+        let before = if finder.current.is_without_copies() { Some(visit) } else { row.get(6)? };
+        let standing = standings::of(connection, url, before)?;
+        let unsure: Option<i64> = row.get(5)?;
+        let second = match unsure {
             Some(unsure) => earlier_look(connection, unsure)?,
             None => second_look(connection, url, visit)?,
         };
@@ -397,9 +407,12 @@ pub(super) fn learn(finder: &Finder<'_>, (from, to): (i64, i64)) -> Result<()> {
             None => book.insert(NoiseBook::read(connection, true)?),
         };
         if first != other {
-            book.learn_from(finder, page, visit, [&first, &other])?;
+            let mut masks = Mask::between(&first, &other, finder.current.sequence);
+            // Between two sequences texts are edited: there only what can be seen to move by itself is believed to.
+            masks.retain(|mask| unsure.is_none() || mask.kind() != MaskKind::Rotates);
+            book.learn_from(finder, page, &standing, masks)?;
         } else if second.digest.is_some() && second.digest != row.get(2)? {
-            book.bytes_move(finder, page, &Standing::of(Some(visit)))?;
+            book.bytes_move(finder, page, &standing)?;
         }
     }
     if let Some(mut book) = book {

@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// What waits for a second look. What does not belong to the crawl any more will have none.
-const PENDING: &str = "doubt IN ('missing', 'shrunk', 'mass') AND url.state <> 'abandoned'";
+const PENDING: &str = "doubt IN ('missing', 'shrunk', 'mass', 'unsure') AND url.state <> 'abandoned'";
 
 /// Shows every change asked for, in the order it was reported, to `each` until it answers `false`; with its texts, where these are
 /// asked for.

@@ -41,7 +41,10 @@ fn each_look(finder: &Finder<'_>) -> Result<()> {
         let at = Moment::from_millis(row.get(2)?);
         let look = looks::read(row, 3)?;
         let (confirm, gone_after) = (rules.confirm, rules.gone_after);
-        let occasion = Occasion { at, visit, mass: row.get(4)?, unsure: row.get(8)?, confirm, gone_after, mass_after };
+        // What has stayed was seen three times.
+        let since: Option<i64> = row.get(9)?;
+        let [mass, unsure] = [row.get(4)?, row.get(8)?].map(|doubted: bool| doubted && since.is_none());
+        let occasion = Occasion { at, visit, mass, unsure, confirm, gone_after, mass_after };
         let mut standing = standings::of(connection, url, row.get(7)?)?;
         let reported = standing.look(look, &occasion);
         standings::save(connection, url, &standing)?;
@@ -49,7 +52,6 @@ fn each_look(finder: &Finder<'_>) -> Result<()> {
         if !waits || matches!(look, LookOutcome::There(_)) {
             standings::wait(connection, url, waits.then_some(visit))?;
         }
-        let since: Option<i64> = row.get(9)?;
         let redirect = row.get_ref(6)?.as_str_or_null()?;
         // What is shown in the place of a page is known again at the next one.
         if look == LookOutcome::Replaced && redirect.is_none() {
@@ -112,16 +114,21 @@ fn resolve_moves(finder: &Finder<'_>) -> Result<()> {
          FROM page_state AS new JOIN page_state AS old ON old.url = new.moved_from JOIN visit ON visit.id = new.good
          ORDER BY new.url",
     )?;
+    let mut book: Option<NoiseBook> = None;
     let mut rows = select.query([])?;
     while let Some(row) = rows.next()? {
         let (new, after, old, before): (i64, Option<i64>, i64, Option<i64>) =
             (row.get(0)?, row.get(1)?, row.get(3)?, row.get(4)?);
         let at = Moment::from_millis(row.get(7)?);
+        let book = match &mut book {
+            Some(book) => book,
+            None => book.insert(NoiseBook::read(finder.connection, false)?),
+        };
         let is_gone = matches!(row.get_ref(5)?.as_str()?, "gone" | "moved");
         if is_gone {
             let was_edited = row.get::<_, Option<i64>>(2)?.is_some();
             part(finder.connection, old, new)?;
-            if is_edited(finder, before, after, was_edited)? {
+            if is_edited((finder, book), [before, after], was_edited)? {
                 write(finder, Some(new), at, Reported { change: Change::ChangedText, before, after }, None)?;
             }
         } else if row.get_ref(6)?.as_str_or_null()?.is_none() {
@@ -133,8 +140,11 @@ fn resolve_moves(finder: &Finder<'_>) -> Result<()> {
 
 /// Whether a page that moved says something else than it said before. A page that was another when it was seen first is that, and no
 /// edit.
-fn is_edited(finder: &Finder<'_>, before: Option<i64>, after: Option<i64>, since_then: bool) -> Result<bool> {
-    let book = NoiseBook::read(finder.connection, false)?;
+fn is_edited(
+    (finder, book): (&Finder<'_>, &NoiseBook),
+    [before, after]: [Option<i64>; 2],
+    since_then: bool,
+) -> Result<bool> {
     let texts = book.still_text(finder, before)?.zip(book.still_text(finder, after)?);
     let Some((before, after)) = texts.filter(|(before, after)| before != after) else { return Ok(false) };
     Ok(since_then || SimHash::of(&before).is_near(SimHash::of(&after)))
