@@ -59,15 +59,15 @@ struct ListedInstead {
     /// Each line has the time when the second look is due. A change is listed as such after it.
     #[arg(long, conflicts_with_all = ["since", "change", "diff", "masks", "masked"])]
     pending: bool,
-    /// List what moves by itself and is not reported instead
+    /// List what moves by itself instead
     ///
     /// These are clocks, counters, adverts and the like. Each line has the place, on how many pages it was found, since which sequence,
     /// and an example.
     #[arg(long, conflicts_with_all = ["since", "change", "diff", "masked"])]
     masks: bool,
-    /// List the changes that were not reported because they move by themselves instead
+    /// List what was not reported instead
     ///
-    /// Webloom shows those between the texts that it has kept.
+    /// These are changes of what moves by itself. Webloom shows those between the texts that it has kept.
     #[arg(long, conflicts_with_all = ["since", "change", "diff"])]
     masked: bool,
 }

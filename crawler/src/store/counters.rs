@@ -49,10 +49,16 @@ pub struct Counters {
     /// Pages fetched again for lost URLs.
     pub rescue_fetches: u64,
     /// Pages that were fetched once more to see what of them moves by itself.
+    #[serde(skip_serializing_if = "is_none")]
     pub second_looks: u64,
     /// Looks at pages that were known, by the number of their host. The writer adds them at the end of a run.
     #[serde(skip_serializing_if = "SiteLooks::is_empty")]
     pub looks: SiteLooks,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_none(count: &u64) -> bool {
+    *count == 0
 }
 
 impl Counters {

@@ -261,7 +261,8 @@ fn years_of_sequences_take_no_more_room() {
     );
     let report = Records::open(crawl.folder.path()).unwrap().check().unwrap();
     assert!(report.findings.is_empty(), "{:?}", report.findings);
-    assert!(file < 1_024.0 && log.abs() < 1_024.0, "{file} {log}");
+    // The row of a sequence stays, with its figures: three or four have room on a page.
+    assert!(file < 1_200.0 && log.abs() < 1_024.0, "{file} {log}");
     // Other tests run at the same time, unless it is the only one.
     assert!(!is_long() || (handles.abs() < 0.01 && memory < 16_384.0));
 }
