@@ -102,6 +102,12 @@ impl Frontier {
         hosts.into_iter().flat_map(|host| self.drop_those(host, |purpose| purpose == Purpose::Confirm)).collect()
     }
 
+    /// The same of all hosts that do not answer.
+    pub fn drop_unhealthy_second_looks(&mut self) -> Vec<WorkItem> {
+        let hosts: Vec<HostId> = self.unhealthy.iter().copied().collect();
+        hosts.into_iter().flat_map(|host| self.drop_those(host, |purpose| purpose == Purpose::Confirm)).collect()
+    }
+
     /// Gives up all extras but robots.txt.
     pub fn drop_all_extras(&mut self) {
         for host in 0..self.hosts.len() {

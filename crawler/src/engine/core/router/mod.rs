@@ -100,6 +100,7 @@ impl Core {
         self.rank_anew();
         self.go_on_between(now);
         self.go_on_checking();
+        self.give_up_second_looks();
         // A visit that is not taken in yet has not been reported to its host's queue as ended: its delay would not be kept.
         let then = if self.has_taken_in() { self.grant(now) } else { Then::Wait(None) };
         Ok(match then {

@@ -74,6 +74,15 @@ impl Core {
         self.second_looks.is_out_no_more(page.id);
     }
 
+    /// Nothing waits for a host that does not answer.
+    pub(super) fn give_up_second_looks(&mut self) {
+        if self.second_looks.are_under_way() {
+            for page in self.frontier.drop_unhealthy_second_looks() {
+                self.second_looks.is_out_no_more(page.id);
+            }
+        }
+    }
+
     /// Nothing else can be leased: whether pages were to be fetched once more.
     pub(super) fn drop_second_looks(&mut self) -> bool {
         let dropped = self.frontier.drop_second_looks();
