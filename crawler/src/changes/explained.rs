@@ -1,13 +1,26 @@
 //! [`Explained`]: what of a change is not hidden by masks.
 
+use std::collections::BTreeMap;
+
 use super::{
     edit::{Edit, edits},
-    line_pattern::short,
+    line_pattern::{LinePattern, shape, short},
     mask::{MOST_REGIONS, Mask, MaskKind, Side},
     multiset::{counts, take_one, without},
     region::{PlacedLine, TextRegion, regions},
 };
 use crate::text::{ElementPath, Text};
+
+/// A line that is new where things move.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct AppearedLine<'a> {
+    pub(super) line: PlacedLine<'a>,
+    /// The kind of its pattern, if its values move; 0 if it is others that move there.
+    pub(super) kind: u32,
+}
+
+/// Lines that are compared with one that is in other elements now, at most.
+const MOST_ALIKE: usize = 50;
 
 /// A change of a text, with what masks know of it.
 #[derive(Debug, Default)]
@@ -17,7 +30,7 @@ pub struct Explained<'a> {
     /// What masks hide.
     pub masked: Vec<Edit<'a>>,
     /// Lines of a place that moves, of which it is not known that they come and go.
-    pub appeared: Vec<PlacedLine<'a>>,
+    pub(super) appeared: Vec<AppearedLine<'a>>,
     /// The places of the masks at which something moved, and the lines that went there.
     pub moved: Vec<(usize, Vec<u32>)>,
     /// Whether nothing of the text stayed where it was.
@@ -61,6 +74,7 @@ impl<'a> Explained<'a> {
                 self.moved.push((number, went));
             }
         }
+        any |= self.take_values_elsewhere(&mut sides, masks);
         if !any {
             return self.edits.extend(region.edits.iter().cloned());
         }
@@ -74,6 +88,54 @@ impl<'a> Explained<'a> {
             }
         }
     }
+}
+
+impl<'a> Explained<'a> {
+    /// Hides values of lines that are in other elements than they were, if a mask knows them in one of both.
+    fn take_values_elsewhere(&mut self, places: &mut [Place<'a>], masks: &[Mask]) -> bool {
+        let is_there = |mask: &&Mask| places.iter().any(|place| place.path == mask.path());
+        let patterns = masks.iter().filter(is_there).flat_map(|mask| mask.patterns().map(|of| (mask.path(), of)));
+        let patterns: Vec<_> = patterns.collect();
+        if patterns.is_empty() || places.len() < 2 {
+            return false;
+        }
+        let mut added = open_lines(places, 1);
+        let mut any = false;
+        for (shape, removed) in open_lines(places, 0) {
+            let patterns: Vec<_> = patterns.iter().filter(|(_, pattern)| pattern.shape == shape).collect();
+            let added = added.entry(shape).or_default();
+            for [from, number] in removed {
+                let line = places[from].lines[0][number].0;
+                let kind = |[to, other]: &[usize; 2]| {
+                    let paths = [places[from].path, places[*to].path];
+                    let other = places[*to].lines[1][*other].0;
+                    let mut known = patterns.iter().filter(|(path, _)| paths.contains(path));
+                    known.find(|(_, pattern)| pattern.is_same(line, other)).map(|(_, pattern)| pattern.kind())
+                };
+                let mut alike = added.iter().take(MOST_ALIKE).enumerate();
+                let found = alike.find_map(|(found, other)| Some((found, kind(other)?)));
+                let Some((found, kind)) = found else { continue };
+                let [to, other] = added.remove(found);
+                (places[from].lines[0][number].1, places[to].lines[1][other].1) = (true, true);
+                let came = PlacedLine { text: places[to].lines[1][other].0, path: places[to].path };
+                self.appeared.push(AppearedLine { line: came, kind });
+                self.masked.push(Edit { removed: vec![line], added: vec![came.text] });
+                any = true;
+            }
+        }
+        any
+    }
+}
+
+/// The lines of a side that are not hidden, by place and number, for each shape.
+fn open_lines(places: &[Place<'_>], side: usize) -> BTreeMap<u32, Vec<[usize; 2]>> {
+    let mut open = BTreeMap::<u32, Vec<[usize; 2]>>::new();
+    for (at, place) in places.iter().enumerate() {
+        for (number, (line, _)) in place.lines[side].iter().enumerate().filter(|(_, (_, hidden))| !hidden) {
+            open.entry(shape(line)).or_default().push([at, number]);
+        }
+    }
+    open
 }
 
 /// The lines of one path in a region, and which of them are hidden.
@@ -115,7 +177,8 @@ impl<'a> Place<'a> {
                 if removed.0 != added.0 && pattern.is_same(removed.0, added.0) {
                     (removed.1, added.1) = (true, true);
                     went.push(short(removed.0));
-                    explained.appeared.push(PlacedLine { text: added.0, path: self.path });
+                    let line = PlacedLine { text: added.0, path: self.path };
+                    explained.appeared.push(AppearedLine { line, kind: pattern.kind() });
                     explained.masked.push(Edit { removed: vec![removed.0], added: vec![added.0] });
                 }
             }
@@ -156,7 +219,8 @@ impl<'a> Place<'a> {
         }
         let went = without(&removed, &added).into_iter().map(short).collect();
         let came = without(&added, &removed).into_iter().filter(|line| !mask.knows(short(line)));
-        explained.appeared.extend(came.map(|text| PlacedLine { text, path: self.path }));
+        let appeared = |text| AppearedLine { line: PlacedLine { text, path: self.path }, kind: 0 };
+        explained.appeared.extend(came.map(appeared));
         explained.masked.push(Edit { removed, added });
         Some(went)
     }

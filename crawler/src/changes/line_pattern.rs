@@ -62,6 +62,11 @@ impl LinePattern {
         (moving != 0).then(|| Self { shape: shape(one), moving, label: label(&words, moving) })
     }
 
+    /// The same for all lines that are it, and for hardly any other; not 0.
+    pub(super) fn kind(&self) -> u32 {
+        (self.shape ^ self.label.rotate_left(1)).max(1)
+    }
+
     /// Whether a line may be one of these.
     pub(super) fn fits(&self, line: &str) -> bool {
         shape(line) == self.shape
@@ -178,6 +183,20 @@ fn widened(words: &[Word<'_>], mut moving: u64) -> u64 {
     moving
 }
 
+/// Whether a line has a time to the second, as a clock does.
+pub(super) fn has_seconds(line: &str) -> bool {
+    let is_digit = |letter: Option<char>| letter.is_some_and(|letter| letter.is_ascii_digit());
+    words(line).windows(3).any(|words| {
+        let [hours, minutes, seconds] = words else { return false };
+        hours.behind == ":"
+            && minutes.behind == ":"
+            && is_digit(hours.text.chars().last())
+            && minutes.text.len() == 2
+            && minutes.text.parse::<u8>().is_ok()
+            && is_digit(seconds.text.chars().next())
+    })
+}
+
 fn label(words: &[Word<'_>], moving: u64) -> u32 {
     let stays = |place: usize| place >= MOST_WORDS || moving & (1 << place) == 0;
     let kept: Vec<_> = words.iter().enumerate().filter(|(place, _)| stays(*place)).map(|(_, word)| word.text).collect();
@@ -214,6 +233,16 @@ mod tests {
         let clock = ["Mon, 5 Feb 2024 10:00:01", "Mon, 5 Feb 2024 10:00:02"];
         assert_eq!(same(clock[0], clock[1], "Tue, 12 March 2025 23:59:59"), Some(true));
         assert_eq!(same("3 May, 10:00:01 am", "3 May, 10:00:02 am", "4 June, 9:00:00 pm"), Some(true));
+    }
+
+    #[test]
+    fn a_clock_shows_seconds() {
+        for line in ["10:00:01", "It is 9:05:00.123 now", "2024-02-05T10:00:01Z"] {
+            assert!(has_seconds(line), "{line}");
+        }
+        for line in ["", "10:00", "Opening hours: 9:00, 14:00", "a::b::c", "1:2"] {
+            assert!(!has_seconds(line), "{line}");
+        }
     }
 
     #[test]

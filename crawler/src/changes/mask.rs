@@ -206,6 +206,11 @@ impl Mask {
             () if equal(self.around.outer_after, around.outer_after) && around.gaps[1] <= self.lines => {
                 Some(Side::After)
             }
+            // Between two texts that rotate there.
+            () if self.kind == MaskKind::Rotates && self.knows(around.before) => Some(Side::Before),
+            () if self.kind == MaskKind::Rotates && self.knows(around.after) => Some(Side::After),
+            // Nothing else of the page is in such elements.
+            () if around.on_page <= self.lines && around.on_page == self.around.on_page => Some(Side::Before),
             () if has_heading && (self.kind == MaskKind::Value || self.path().is_item()) => Some(Side::Before),
             () => None,
         }
@@ -297,6 +302,7 @@ impl Mask {
             self.kind = MaskKind::Rotates;
         }
         self.lines = self.lines.max(other.lines);
+        self.around.on_page = self.around.on_page.max(other.around.on_page);
         for (shape, moving, label) in &other.patterns {
             if let Some(own) = self.patterns.iter_mut().find(|own| own.0 == *shape && own.2 == *label) {
                 own.1 |= moving;
@@ -358,7 +364,8 @@ impl Mask {
             outer_before: most(|one| one.outer_before),
             outer_after: most(|one| one.outer_after),
             heading: most(|one| one.heading),
-            ..Around::default()
+            on_page: common.around.on_page,
+            gaps: [0; 2],
         };
         let shows =
             |mask: &&&Self| mask.around.before == common.around.before && mask.around.heading == common.around.heading;
@@ -457,6 +464,26 @@ mod tests {
     }
 
     #[test]
+    fn an_advert_between_known_ones_is_hidden() {
+        let looks = ["a|-one|-two|b|-own", "a|-six|-ten|b|-own"];
+        let masks = Mask::between(&text(looks[0]), &text(looks[1]), 1);
+        assert_eq!(shown(["x|-one|-two|y|-own", "x|-one|-new|y|-own"], &masks), NOTHING);
+        assert_eq!(shown(["x|-yes|-two|y|-own", "x|-yes|-new|y|-own"], &masks), ["-two>-new"]);
+    }
+
+    #[test]
+    fn a_redesign_does_not_set_values_free() {
+        let masks = Mask::between(&text("a|Price 7 at 10:00:01|b"), &text("a|Price 7 at 10:00:02|b"), 1);
+        let line = |tag: &str, line: &str| {
+            Text::from_placed([(line, ElementPath::default().inside(b"body").inside(tag.as_bytes()))])
+        };
+        let (before, after) = (line("p", "Price 7 at 10:00:01"), line("div", "Price 7 at 11:11:11"));
+        assert!(Explained::of(&before, &after, &masks).edits.is_empty());
+        let after = line("div", "Price 8 at 11:11:11");
+        assert_eq!(Explained::of(&before, &after, &masks).edits.len(), 1);
+    }
+
+    #[test]
     fn what_moves_on_three_pages_moves_on_all() {
         let page = |name: &str, one: &str, other: &str| {
             Mask::between(
@@ -470,7 +497,8 @@ mod tests {
         let common = Mask::common(&pages);
         assert_eq!((common.len(), common[0].pages, common[0].since, common[0].known.len()), (1, 3, 4, 4));
         assert_eq!(shown(["#q|text|-ten|end", "#q|text|-other|end"], &common), NOTHING);
-        assert_eq!(shown(["#q|text|-ten|foot", "#q|text|-other|foot"], &common), ["-ten>-other"]);
+        assert_eq!(shown(["#q|text|-ten|foot", "#q|text|-other|foot"], &common), NOTHING, "the only one of its kind");
+        assert_eq!(shown(["#q|text|-ten|foot|-ad", "#q|text|-other|foot|-ad"], &common), ["-ten>-other"]);
         assert_eq!(common[0].place(), "body > div");
     }
 

@@ -3,8 +3,8 @@
 //! Owns: which lines are not compared, because the user says so ([`Ignore`]) or because many pages of a section have them
 //! ([`Boilerplate`]); the edits between two texts ([`edits`]) and their unified format (`unified`); when texts of two URLs are near
 //! duplicates ([`SimHash`]); when a text has shrunk so far that it needs a second look ([`shrunk`]); what a look at a page can find
-//! ([`LookOutcome`]); when a change of a page is reported, and as what ([`Standing`]); which lines differ at each look, and the rules that
-//! leave them out ([`Suggestions`]).
+//! ([`LookOutcome`]); when a change of a page is reported, and as what ([`Standing`]); what of a page moves by itself ([`Mask`],
+//! [`PageNoise`]), and what is left of a change without it ([`Explained`]).
 //!
 //! Invariants: it compares what it is given and remembers nothing; its time is bounded by the length of the texts. Hashes and digests are
 //! the same in every release, because they are stored.
@@ -43,6 +43,11 @@ pub use unified::unified;
 use sha2::{Digest, Sha256};
 
 use crate::text::Text;
+
+/// Whether a text has a clock that shows seconds: it is the same at two looks in one second.
+pub fn has_clock(text: &Text) -> bool {
+    text.lines().any(line_pattern::has_seconds)
+}
 
 /// SHA-256 of the stored form: equal for two texts if they are equal.
 pub fn digest(text: &Text) -> [u8; 32] {

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    explained::Explained,
+    explained::{AppearedLine, Explained},
     line_pattern::short,
     mask::{Mask, MaskKind},
     region::placed,
@@ -36,6 +36,8 @@ struct WaitingLine {
     /// Of what it says alone, and the path of its elements.
     line: u32,
     path: u64,
+    /// Of its pattern, if its values move.
+    kind: u32,
     looks: u32,
     /// The visit before it was there.
     before: i64,
@@ -68,11 +70,14 @@ impl PageNoise {
         let keys: HashSet<u32> = placed(text).iter().map(super::region::PlacedLine::key).collect();
         let comes_and_goes =
             |line: &WaitingLine| masks.iter().any(|mask| mask.path().number() == line.path && mask.knows(line.line));
-        self.waiting.retain(|line| keys.contains(&line.key) && !comes_and_goes(line));
+        // A value that another line of its kind has again has not come to rest.
+        let moves =
+            |line: &WaitingLine| line.kind != 0 && explained.appeared.iter().any(|other| other.kind == line.kind);
+        self.waiting.retain(|line| keys.contains(&line.key) && !comes_and_goes(line) && !moves(line));
         let stayed = self.wait();
-        for line in &explained.appeared {
+        for AppearedLine { line, kind } in &explained.appeared {
             let (key, path) = (line.key(), line.path.number());
-            let waiting = WaitingLine { key, line: short(line.text), path, looks: 1, before };
+            let waiting = WaitingLine { key, line: short(line.text), path, kind: *kind, looks: 1, before };
             if self.waiting.len() < MOST_WAITING && self.waiting.iter().all(|other| other.key != waiting.key) {
                 self.waiting.push(waiting);
             }
@@ -166,6 +171,15 @@ mod tests {
         let mut page = Watched::new(["a|Price 7|b", "a|Price 8|b"]);
         page.looks(&["a|Price 8|b", "a|Price 8|b", "a|Price 8|b", "a|Price 8|b"]);
         assert_eq!(page.reported, [(4, 1)]);
+    }
+
+    #[test]
+    fn numbers_of_a_list_that_moves_do_not_come_to_rest() {
+        let mut page = Watched::new(["*Task 1|*Task 2|b", "*Task 3|*Task 4|b"]);
+        page.looks(&["*Task 3|*Task 4|b", "*Task 3|*Task 5|b", "*Task 6|*Task 3|b", "*Task 3|*Task 7|b"]);
+        assert!(page.reported.is_empty());
+        page.looks(&["*Task 8|*Task 9|b"; 3]);
+        assert_eq!(page.reported, [(8, 5)]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! [`regions`]: where two texts of a page differ, each with what is around it.
 
-use std::ops::Range;
+use std::{collections::HashMap, ops::Range};
 
 use super::{
     align::{Run, align},
@@ -19,9 +19,9 @@ const MOST_PATHS: usize = 20;
 
 /// A line, and in which elements it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PlacedLine<'a> {
+pub(super) struct PlacedLine<'a> {
     /// What it says.
-    pub text: &'a str,
+    pub(super) text: &'a str,
     pub(super) path: ElementPath,
 }
 
@@ -55,6 +55,8 @@ pub(super) struct Around {
     #[serde(skip)]
     pub(super) gaps: [usize; 2],
     pub(super) heading: u32,
+    /// Lines of the page in the same elements.
+    pub(super) on_page: usize,
 }
 
 /// The next lines in other elements, and how far away they are.
@@ -75,6 +77,8 @@ pub(super) struct TextRegion<'a> {
     around: Around,
     /// The next lines in other elements, for each path in it.
     outer: Vec<(ElementPath, Outer)>,
+    /// Lines of the page with each path in it: those of the text that has more.
+    on_page: Vec<(ElementPath, usize)>,
     /// The heading above, and the line before, for people.
     pub(super) under: [&'a str; 2],
 }
@@ -98,7 +102,8 @@ impl<'a> TextRegion<'a> {
     pub(super) fn around(&self, path: ElementPath) -> Around {
         let outer = self.outer.iter().find(|(outer, _)| *outer == path).map(|(_, outer)| *outer);
         let Outer { lines: [outer_before, outer_after], gaps } = outer.unwrap_or_default();
-        Around { outer_before, outer_after, gaps, ..self.around }
+        let on_page = self.on_page.iter().find(|(counted, _)| *counted == path).map_or(0, |(_, lines)| *lines);
+        Around { outer_before, outer_after, gaps, on_page, ..self.around }
     }
 
     /// The lines with a path, before and after.
@@ -145,7 +150,22 @@ pub(super) fn regions<'a>(before: &'a Text, after: &'a Text) -> Vec<TextRegion<'
         }
     }
     let neighbours = Neighbours::of(&after);
-    bounds.into_iter().map(|bound| bound.region(&before, &after, &neighbours)).collect()
+    let counts = [&before, &after].map(|lines| by_path(lines));
+    let counted = |mut region: TextRegion<'a>| {
+        let most = |path| counts.iter().filter_map(|counts| counts.get(&path)).max().copied().unwrap_or_default();
+        region.on_page = region.paths().into_iter().map(|path| (path, most(path))).collect();
+        region
+    };
+    bounds.into_iter().map(|bound| counted(bound.region(&before, &after, &neighbours))).collect()
+}
+
+/// How many lines have each path.
+fn by_path(lines: &[PlacedLine<'_>]) -> HashMap<ElementPath, usize> {
+    let mut counts = HashMap::new();
+    for line in lines {
+        *counts.entry(line.path).or_default() += 1;
+    }
+    counts
 }
 
 /// Of each line of a text the nearest ones of some kind, by their places.
@@ -208,6 +228,7 @@ impl Bounds<'_> {
                 ..Around::default()
             },
             outer: Vec::new(),
+            on_page: Vec::new(),
             under: [heading, text(last).unwrap_or_default()],
         };
         let is_at = |place: usize, path: ElementPath| after.get(place).is_some_and(|line| line.path == path);

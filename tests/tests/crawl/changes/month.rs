@@ -25,6 +25,7 @@ struct Month {
     elsewhere: BTreeMap<String, Answer>,
     /// More links of each index.
     added: BTreeMap<&'static str, Vec<String>>,
+    menu: &'static str,
     footer: &'static str,
     /// What moves by itself.
     noise: &'static str,
@@ -48,6 +49,7 @@ impl Month {
             texts: pages.map(|path| (path.clone(), text(&path, 0))).collect(),
             elsewhere: BTreeMap::new(),
             added: BTreeMap::new(),
+            menu: "Home, docs, news and shop",
             footer: "Copyright 2023",
             noise,
             markup: "p",
@@ -80,8 +82,8 @@ impl Month {
     fn page(&self, text: &str) -> Answer {
         let tag = self.markup;
         let line = |line: &str| format!("<{tag}>{line}</{tag}>\n");
-        let lines = ["Home, docs, news and shop"].into_iter().chain(text.lines());
-        Answer::Page(lines.map(line).collect::<String>() + self.noise + &line(self.footer))
+        let text: String = text.lines().map(line).collect();
+        Answer::Page(line(self.menu) + self.noise + &text + &line(self.footer))
     }
 
     /// How many pages are there.
@@ -107,6 +109,12 @@ impl Month {
 
     fn edit_footer(&mut self, footer: &'static str) {
         self.footer = footer;
+        self.expect([format!("site_wide x{}", self.count())]);
+    }
+
+    /// What moves is beside it.
+    fn edit_menu(&mut self) {
+        self.menu = "Home, docs, news, shop and jobs";
         self.expect([format!("site_wide x{}", self.count())]);
     }
 
@@ -196,6 +204,7 @@ impl Month {
             6 => self.outage_ends(),
             7 => self.move_shop(),
             8 => [3, 20, 40].into_iter().for_each(|page| self.edit(&format!("/store/{page}"), 8)),
+            4 => self.edit_menu(),
             10 => self.wall(),
             11 => drop(self.texts.insert("/news/7".to_owned(), text("/news/7", 11))),
             12 => {

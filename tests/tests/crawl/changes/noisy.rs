@@ -1,6 +1,9 @@
 //! What moves by itself is shown where somebody asks for it, and its figures are in the status.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::{
+    sync::atomic::{AtomicUsize, Ordering},
+    time::Duration,
+};
 
 use serde_json::Value;
 use webloom_tests::{
@@ -10,7 +13,7 @@ use webloom_tests::{
 
 use super::{
     NOTHING,
-    site::{Answer, NOISE, Site, TEXT, links, own_text},
+    site::{Answer, CLOCK, NOISE, Site, TEXT, links, own_text},
 };
 use crate::{Folder, crawl, serve};
 
@@ -46,7 +49,7 @@ fn what_moves_by_itself_is_listed_and_counted() {
         assert!(masks.iter().any(|mask| mask["kind"] == kind), "{kind}: {masks:?}");
     }
     let counter = masks.iter().find(|mask| says(&mask["example"], "Visitors so far")).expect("the counter");
-    assert!(says(&counter["where"], "/docs/ ") && says(&counter["where"], "after \"Related\""), "{counter}");
+    assert!(says(&counter["where"], "/docs/ ") && says(&counter["where"], "after \"Others read\""), "{counter}");
     assert!(counter["pages"].as_u64() >= Some(3) && counter["since"] == 0 && counter["hid"].as_u64() > Some(30));
     let masked = lines(&site, &["--masked", "--match", "/docs/1$"]);
     assert!(masked.iter().any(|line| says(&line["before"], "Visitors so far")), "{masked:?}");
@@ -54,6 +57,25 @@ fn what_moves_by_itself_is_listed_and_counted() {
     let noise = &status["noise"];
     assert!(noise["masked_lines"].as_u64() > Some(60) && noise["second_looks"].as_u64() >= Some(1), "{noise}");
     assert!(noise["withdrawn_share"].as_f64().is_some_and(|share| (0.1..=1.0).contains(&share)), "{noise}");
+}
+
+#[test]
+fn a_clock_moves_though_a_sequence_ends_within_its_second() {
+    let paths: Vec<_> = (1..=20).map(|number| format!("/docs/{number}")).collect();
+    let site = Site::of(&paths);
+    let set = |path: &str, price: u32| {
+        let own = own_text(path);
+        site.set(
+            path,
+            Answer::Page(format!("<p>{own}<p>Price {price}, last sold at {CLOCK}<p>Copyright by the owner")),
+        );
+    };
+    paths.iter().for_each(|path| set(path, 7));
+    site.crawl(&TEXT);
+    std::thread::sleep(Duration::from_millis(1_100));
+    assert_eq!(site.again(&[]), NOTHING);
+    set("/docs/9", 8);
+    assert_eq!(site.again(&[]), ["changed_text /docs/9"]);
 }
 
 #[test]

@@ -8,6 +8,7 @@ use std::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
+    time::{SystemTime, UNIX_EPOCH},
 };
 
 use serde_json::Value;
@@ -21,11 +22,17 @@ use crate::{Folder, assert_counts, serve};
 /// Texts are kept.
 pub(super) const TEXT: [&str; 2] = ["--text", "on"];
 
-/// In the place of a clock, a counter, adverts, a list in another order and a token, which are others in each answer.
+/// In the place of a clock, a counter, adverts, a list in another order, one of others and a token, which are others in each answer.
 pub(super) const NOISE: &str = "{noise}";
 
 /// Members of the pool of adverts, of which a page shows three.
 const POOL: u64 = 30;
+
+/// Titles of which a page shows five.
+const TITLES: u64 = 100;
+
+/// In the place of the time of the day, to the second.
+pub(super) const CLOCK: &str = "{clock}";
 
 /// A page that is not found is gone at the second look.
 pub(super) const SOON: [&str; 2] = ["--gone-after", "0s"];
@@ -197,8 +204,13 @@ fn answer(script: &Script, asked: &Asked) -> Reply {
         Some(Answer::Page(page)) if page.contains(NOISE) => {
             tagged(&page.replace(NOISE, &noise(&asked.target)), script.lies, asked)
         }
-        Some(Answer::Page(page)) => tagged(page, script.lies, asked),
+        Some(Answer::Page(page)) => tagged(&page.replace(CLOCK, &clock()), script.lies, asked),
     }
+}
+
+fn clock() -> String {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    format!("{:02}:{:02}:{:02}", now / 3600 % 24, now / 60 % 60, now % 60)
 }
 
 /// Others each time.
@@ -219,12 +231,13 @@ fn noise(path: &str) -> String {
         )
     };
     let adverts: String = (0..3).map(advert).collect();
+    let read: String = (0..5).map(|slot| format!("<li>How to do task {}</li>", chance(20 + slot) % TITLES)).collect();
     let mut related = ["one", "two", "three", "four", "five"];
     related.rotate_left((chance(9) % 5) as usize);
     related.swap(0, (chance(10) % 5) as usize);
     let related = related.map(|item| format!("<li><a href=\"/#{now}\">About subject {item}</a></li>")).concat();
     format!(
-        "<aside>{adverts}<h3>Related</h3><ul>{related}</ul></aside><form><input name=token type=hidden value={now}></form>
+        "<aside>{adverts}<h3>Related</h3><ul>{related}</ul><h3>Others read</h3><ul>{read}</ul></aside><form><input name=token type=hidden value={now}></form>
          <p>Visitors so far: {}</p><p>It is {:02}:{:02}:{:02}</p>",
         now * 7,
         now / 3600 % 24,

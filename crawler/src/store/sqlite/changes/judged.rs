@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use rusqlite::{Connection, Result, params};
 
 use super::{Finder, looks, mass::Telling, sections::SectionBoilerplate, texts};
-use crate::changes::{ChangedLines, Difference, LookOutcome, Shared, Way, digest, shrunk};
+use crate::changes::{Boilerplate, ChangedLines, Difference, LookOutcome, Shared, Way, digest, shrunk};
 
 /// Pages that newly show the same make it no page of theirs: a log-in, an error, a notice.
 const WALL: u32 = 5;
@@ -59,15 +59,9 @@ fn count_edits(finder: &Finder<'_>, sections: &SectionBoilerplate, telling: Tell
 /// Takes from each changed text what is site-wide, and what is boilerplate.
 fn judge_texts(finder: &Finder<'_>, sections: &SectionBoilerplate) -> Result<()> {
     let connection = finder.connection;
-    let mut is_kept = connection.prepare("SELECT 1 FROM temp.edit WHERE hash = ?")?;
     each_edited(finder, sections, |visit, shared| {
-        if shared.own {
+        if is_own(connection, &shared)? {
             return Ok(());
-        }
-        for part in &shared.parts {
-            if !is_kept.exists([part.cast_signed()])? {
-                return Ok(());
-            }
         }
         let difference = if shared.parts.is_empty() { Difference::Bytes } else { Difference::SiteWide };
         set_look(connection, visit, LookOutcome::There(difference))
@@ -107,19 +101,38 @@ fn each_edited(
     sections: &SectionBoilerplate,
     mut each: impl FnMut(i64, Shared) -> Result<()>,
 ) -> Result<()> {
+    each_text(finder.connection, |visit, section, changed| {
+        each(visit, without_shared(finder, changed, sections.get(&section))?)
+    })
+}
+
+fn without_shared(finder: &Finder<'_>, changed: &ChangedLines, boilerplate: Option<&Boilerplate>) -> Result<Shared> {
     let least = finder.rules.site_wide_pages;
-    let mut is_shared = finder.connection.prepare(
+    let mut is_shared = finder.connection.prepare_cached(
         "SELECT 1 FROM temp.line WHERE hash = ?1 AND pages >= ?2 UNION ALL SELECT 1 FROM site_wide WHERE line = ?1",
     )?;
-    each_text(finder.connection, |visit, section, changed| {
-        let mut lines = BTreeSet::new();
-        for line in if least == 0 { BTreeSet::new() } else { changed.each_once() } {
-            if is_shared.exists(params![line.cast_signed(), least])? {
-                lines.insert(line);
-            }
+    let mut lines = BTreeSet::new();
+    for line in if least == 0 { BTreeSet::new() } else { changed.each_once() } {
+        if is_shared.exists(params![line.cast_signed(), least])? {
+            lines.insert(line);
         }
-        each(visit, changed.without(&lines, sections.get(&section)))
-    })
+    }
+    Ok(changed.without(&lines, boilerplate))
+}
+
+/// Whether any of these changes of a page is its own: neither a site-wide edit nor boilerplate.
+pub(super) fn any_own(finder: &Finder<'_>, changed: &ChangedLines, boilerplate: Option<&Boilerplate>) -> Result<bool> {
+    is_own(finder.connection, &without_shared(finder, changed, boilerplate)?)
+}
+
+fn is_own(connection: &Connection, shared: &Shared) -> Result<bool> {
+    let mut is_kept = connection.prepare_cached("SELECT 1 FROM temp.edit WHERE hash = ?")?;
+    for part in &shared.parts {
+        if !is_kept.exists([part.cast_signed()])? {
+            return Ok(true);
+        }
+    }
+    Ok(shared.own)
 }
 
 fn each_text(connection: &Connection, mut each: impl FnMut(i64, i64, &ChangedLines) -> Result<()>) -> Result<()> {

@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// Lines of a page that are counted: one that changed more is reported by itself.
-const MOST_LINES: usize = 2_000;
+pub(super) const MOST_LINES: usize = 2_000;
 
 /// Changes of a page whose copies before are known.
 const KNOWN: i64 = 3;

@@ -73,7 +73,7 @@ impl Finder<'_> {
         mass::mark(self, (from, to), Telling::Warn)?;
         moves::find(self, &sections)?;
         let links_may_differ = looks::any_changed(self.connection)?;
-        reported::report(self)?;
+        reported::report(self, &sections)?;
         if self.complete && is_last && links_may_differ {
             orphans::report(self)?;
         }

@@ -3,9 +3,15 @@
 use rusqlite::{Connection, OptionalExtension, Result, params};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::{Finder, looks, noise::NoiseBook, sections::SectionBoilerplate, standings};
+use super::{
+    Finder, judged,
+    looks::{self, MOST_LINES},
+    noise::NoiseBook,
+    sections::SectionBoilerplate,
+    standings,
+};
 use crate::{
-    changes::{Boilerplate, Difference, LookOutcome, SimHash, Standing},
+    changes::{Boilerplate, ChangedLines, Difference, Explained, LookOutcome, SimHash, Standing},
     text::Text,
 };
 
@@ -132,6 +138,24 @@ impl Search<'_> {
         let text = self.book.still_text(self.finder, visit)?;
         Ok(text.map(|text| self.boilerplate.main(&text)).filter(|text| text.words() >= FEWEST_WORDS))
     }
+}
+
+/// Whether a page that moved says something else than it said before, but for what many pages share. A page that was another when it
+/// was seen first is that, and no edit.
+pub(super) fn is_edited(
+    (finder, book): (&Finder<'_>, &NoiseBook),
+    sections: &SectionBoilerplate,
+    [before, after]: [Option<i64>; 2],
+    since_then: bool,
+) -> Result<bool> {
+    let Some(before) = book.page_text(finder, before)? else { return Ok(false) };
+    let Some(after) = book.page_text(finder, after)? else { return Ok(false) };
+    let masks = [before.masks, after.masks].concat();
+    let explained = Explained::of(&before.text, &after.text, &masks);
+    let removed: usize = explained.edits.iter().map(|edit| edit.removed.len()).sum();
+    let is_it = since_then || removed * 2 <= before.text.lines().count();
+    let changed = ChangedLines::of(&explained.edits, MOST_LINES);
+    Ok(is_it && judged::any_own(finder, &changed, sections.get(&after.section))?)
 }
 
 /// By what a text is known: it, and each part of its hash.

@@ -62,6 +62,13 @@ pub(super) struct LookedPage<'a> {
     pub(super) address: &'a str,
 }
 
+/// What a page says, and what of it moves.
+pub(super) struct PageText {
+    pub(super) text: Text,
+    pub(super) section: i64,
+    pub(super) masks: Vec<Mask>,
+}
+
 /// What a look at a text comes to.
 #[derive(Default)]
 pub(super) struct JudgedText {
@@ -197,15 +204,22 @@ impl NoiseBook {
 
     /// What is compared of the text of a visit, without what moves; `None` where it is not kept.
     pub(super) fn still_text(&self, finder: &Finder<'_>, visit: Option<i64>) -> Result<Option<Text>> {
+        Ok(self.page_text(finder, visit)?.map(|page| Mask::strip(&page.text, &page.masks)))
+    }
+
+    /// What is compared of the text of a visit, and the masks that count for it; `None` where it is not kept.
+    pub(super) fn page_text(&self, finder: &Finder<'_>, visit: Option<i64>) -> Result<Option<PageText>> {
         let mut select = finder.connection.prepare_cached(
             "SELECT visit.url, url.url, visit.text FROM visit JOIN url ON url.id = visit.url WHERE visit.id = ?",
         )?;
         let mut rows = select.query([visit])?;
         let Some(row) = rows.next()? else { return Ok(None) };
         let address = row.get_ref(1)?.as_str()?;
-        let page = LookedPage { url: row.get(0)?, section: places::places(address)[1], address };
+        let section = places::places(address)[1];
+        let page = LookedPage { url: row.get(0)?, section, address };
         let Some((_, text)) = texts::placed(finder.connection, row.get(2)?)? else { return Ok(None) };
-        Ok(Some(Mask::strip(&finder.rules.ignore.apply(&text), &self.of(finder.connection, page)?)))
+        let masks = self.of(finder.connection, page)?;
+        Ok(Some(PageText { text: finder.rules.ignore.apply(&text), section, masks }))
     }
 
     /// The masks that count for a page.

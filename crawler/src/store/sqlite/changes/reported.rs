@@ -4,17 +4,17 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OptionalExtension, Result, params};
 
-use super::{Finder, looks, noise::NoiseBook, standings};
+use super::{Finder, looks, moves, noise::NoiseBook, sections::SectionBoilerplate, standings};
 use crate::{
-    changes::{Change, LookOutcome, Occasion, Reported, SimHash},
+    changes::{Change, LookOutcome, Occasion, Reported},
     time::Moment,
 };
 
 /// Reports what the looks found, and site-wide edits.
-pub(super) fn report(finder: &Finder<'_>) -> Result<()> {
+pub(super) fn report(finder: &Finder<'_>, sections: &SectionBoilerplate) -> Result<()> {
     let (connection, sequence) = (finder.connection, finder.current.sequence);
     each_look(finder)?;
-    resolve_moves(finder)?;
+    resolve_moves(finder, sections)?;
     let mut edits = connection.prepare("SELECT hash, pages, visit FROM temp.edit ORDER BY hash")?;
     let mut edits = edits.query([])?;
     while let Some(row) = edits.next()? {
@@ -108,7 +108,7 @@ fn good(connection: &Connection, url: Option<i64>) -> Result<Option<i64>> {
 
 /// New pages whose likely old address is known to be gone are reported with that, and with an edit since it was seen there; those
 /// whose old address is there after all are new.
-fn resolve_moves(finder: &Finder<'_>) -> Result<()> {
+fn resolve_moves(finder: &Finder<'_>, sections: &SectionBoilerplate) -> Result<()> {
     let mut select = finder.connection.prepare(
         "SELECT new.url, new.good, new.earlier, old.url, old.good, old.condition, old.doubt, visit.fetched_at
          FROM page_state AS new JOIN page_state AS old ON old.url = new.moved_from JOIN visit ON visit.id = new.good
@@ -128,7 +128,7 @@ fn resolve_moves(finder: &Finder<'_>) -> Result<()> {
         if is_gone {
             let was_edited = row.get::<_, Option<i64>>(2)?.is_some();
             part(finder.connection, old, new)?;
-            if is_edited((finder, book), [before, after], was_edited)? {
+            if moves::is_edited((finder, book), sections, [before, after], was_edited)? {
                 write(finder, Some(new), at, Reported { change: Change::ChangedText, before, after }, None)?;
             }
         } else if row.get_ref(6)?.as_str_or_null()?.is_none() {
@@ -136,18 +136,6 @@ fn resolve_moves(finder: &Finder<'_>) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// Whether a page that moved says something else than it said before. A page that was another when it was seen first is that, and no
-/// edit.
-fn is_edited(
-    (finder, book): (&Finder<'_>, &NoiseBook),
-    [before, after]: [Option<i64>; 2],
-    since_then: bool,
-) -> Result<bool> {
-    let texts = book.still_text(finder, before)?.zip(book.still_text(finder, after)?);
-    let Some((before, after)) = texts.filter(|(before, after)| before != after) else { return Ok(false) };
-    Ok(since_then || SimHash::of(&before).is_near(SimHash::of(&after)))
 }
 
 /// Reports a page as new, with this copy, that is not the one it was likely to be.

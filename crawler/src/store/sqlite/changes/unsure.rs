@@ -4,7 +4,10 @@
 //!
 //! Invariant: only to ask changes nothing: the same rows give the same pages.
 
-use std::collections::{BinaryHeap, HashMap};
+use std::{
+    collections::{BinaryHeap, HashMap},
+    time::Duration,
+};
 
 use rusqlite::{Connection, Result, params};
 use xxhash_rust::xxh3::xxh3_64;
@@ -15,13 +18,14 @@ use super::{
     mass::{self, Telling},
     noise::NoiseBook,
     places::places,
-    sections,
+    sections, texts,
 };
 use crate::{
-    changes::{Difference, LookOutcome, Way},
+    changes::{Difference, LookOutcome, Way, has_clock},
     purpose::Purpose,
     queue::WorkItem,
     store::{Counters, SecondLookRow},
+    time::Moment,
 };
 
 /// Second looks of a sequence that need no share.
@@ -38,6 +42,9 @@ const OF_SECTION: usize = 8;
 
 /// Pages of a section that share an edit and are looked at twice.
 const SHARED: usize = 3;
+
+/// After this time a clock that shows seconds shows another one.
+const A_SECOND: Duration = Duration::from_millis(1_100);
 
 /// With fewer nothing is known of a section.
 const FEWEST_OF_SECTION: usize = 3;
@@ -65,10 +72,20 @@ impl Finder<'_> {
         let mut items = Vec::new();
         for page in pages {
             let item = refill::due_again(self.connection, page, self.current.sequence)?;
-            items.extend(item.map(|item| WorkItem { purpose: Purpose::Confirm, ..item }));
+            let due = due(self.connection, page)?;
+            items.extend(item.map(|item| WorkItem { purpose: Purpose::Confirm, due, ..item }));
         }
         Ok(items)
     }
+}
+
+/// When a page may be fetched once more, if it has a clock: this shows another second then.
+fn due(connection: &Connection, page: i64) -> Result<Option<Moment>> {
+    let last = "SELECT fetched_at, text FROM url JOIN visit ON visit.id = url.visit WHERE url.id = ?";
+    let (at, text): (u64, Option<i64>) =
+        connection.prepare_cached(last)?.query_row([page], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let text = texts::load(connection, text)?;
+    Ok(text.filter(|(_, text)| has_clock(text)).map(|_| Moment::from_millis(at) + A_SECOND))
 }
 
 /// How many second looks there may be.
@@ -124,7 +141,8 @@ fn sample(connection: &Connection, mut room: usize) -> Result<Vec<i64>> {
 }
 
 /// Pages that changed in what no mask hides, and were not looked at twice: first some of each section of which nothing is known, then
-/// those that changed most. Where so much changed at once that the next sequence is waited for, none.
+/// those that changed most. Where so much changed at once that the next sequence is waited for, some of each section, as all of it may
+/// move by itself.
 fn unsure(finder: &Finder<'_>, room: usize) -> std::result::Result<Vec<i64>, Fault> {
     let connection = finder.connection;
     let (from, to) = finder.visits()?;
@@ -140,10 +158,11 @@ fn unsure(finder: &Finder<'_>, room: usize) -> std::result::Result<Vec<i64>, Fau
     // Of what many pages share it is enough to see some twice.
     let mut select = connection.prepare(&format!(
         "SELECT url FROM (
-             SELECT url, look, length(lines) AS lines, section NOT IN (SELECT section FROM mask) AS unknown,
-                    row_number() OVER (PARTITION BY section, look ORDER BY length(lines) DESC, url) AS place
-             FROM temp.look WHERE unsure AND NOT mass AND url NOT IN (SELECT url FROM page_state WHERE volatile) AND look IN ({differ}, {bytes}, {shared}, {new}))
-         WHERE CASE look WHEN {shared} THEN place <= {SHARED} WHEN {new} THEN place <= {OF_SECTION} AND unknown ELSE 1 END
+             SELECT url, look, mass, length(lines) AS lines, section NOT IN (SELECT section FROM mask) AS unknown,
+                    row_number() OVER (PARTITION BY section, look, mass ORDER BY length(lines) DESC, url) AS place
+             FROM temp.look WHERE unsure AND url NOT IN (SELECT url FROM page_state WHERE volatile) AND look IN ({differ}, {bytes}, {shared}, {new}))
+         WHERE CASE look WHEN {shared} THEN place <= {SHARED} WHEN {new} THEN place <= {OF_SECTION} AND unknown
+               ELSE place <= {OF_SECTION} OR NOT mass END
          ORDER BY unknown AND place <= ?1 DESC, lines DESC, url LIMIT ?2"
     ))?;
     let pages = select.query_map(params![OF_SECTION, room], |row| row.get(0))?.collect::<Result<Vec<i64>>>()?;
