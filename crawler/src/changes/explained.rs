@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{
     edit::{Edit, edits},
-    line_pattern::{LinePattern, shape, short},
+    line_pattern::{shape, short},
     mask::{MOST_REGIONS, Mask, MaskKind, Side},
     multiset::{counts, take_one, without},
     region::{PlacedLine, TextRegion, regions},

@@ -62,6 +62,21 @@ impl LinePattern {
         (moving != 0).then(|| Self { shape: shape(one), moving, label: label(&words, moving) })
     }
 
+    /// Whether all that moves in a line of it is a date or a time.
+    pub(super) fn is_date(&self, line: &str) -> bool {
+        let words = words(line);
+        let is_number = |word: &str| word.len() <= 2 && word.bytes().all(|byte| byte.is_ascii_digit());
+        let is_of_date = |place: usize| {
+            let word = words[place].text;
+            is_year(word)
+                || is_name(word)
+                || is_dotted_date(word)
+                || (is_number(word) && has_date_beside(&words, place))
+        };
+        let mut moving = (0..words.len().min(MOST_WORDS)).filter(|place| self.moving & (1 << place) != 0);
+        moving.all(is_of_date)
+    }
+
     /// The same for all lines that are it, and for hardly any other; not 0.
     pub(super) fn kind(&self) -> u32 {
         (self.shape ^ self.label.rotate_left(1)).max(1)
@@ -151,13 +166,34 @@ fn is_name(word: &str) -> bool {
     NAMES.iter().any(|name| *name == lower || is_short(name))
 }
 
+fn is_year(word: &str) -> bool {
+    word.len() == 4
+        && (word.starts_with("19") || word.starts_with("20"))
+        && word.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Whether a word is a date such as 28.11.2026.
+fn is_dotted_date(word: &str) -> bool {
+    let mut parts = word.split('.');
+    let [day, month, year] = [parts.next(), parts.next(), parts.next()].map(Option::unwrap_or_default);
+    [day, month].iter().all(|part| part.len() <= 2) && is_year(year) && parts.next().is_none()
+}
+
+/// Whether a number has a year or the name of a month or day within two words, or is part of a time.
+fn has_date_beside(words: &[Word<'_>], place: usize) -> bool {
+    let beside = &words[place.saturating_sub(2)..words.len().min(place + 3)];
+    let is_time = |place: Option<usize>| place.is_some_and(|place| words[place].behind == ":");
+    beside.iter().any(|word| is_year(word.text) || is_name(word.text))
+        || is_time(Some(place))
+        || is_time(place.checked_sub(1))
+}
+
 /// The same words, and the values beside them: where seconds move, so do hours and days.
 fn widened(words: &[Word<'_>], mut moving: u64) -> u64 {
     let is_of_date = |place: usize| {
         let word = words[place].text;
-        let is_year = word.len() == 4 && (word.starts_with("19") || word.starts_with("20"));
         let is_parted = |place: usize| words.get(place).is_some_and(|word| matches!(word.behind, "-" | "/" | "."));
-        is_year || is_name(word) || is_parted(place) || place.checked_sub(1).is_some_and(is_parted)
+        is_year(word) || is_name(word) || is_parted(place) || place.checked_sub(1).is_some_and(is_parted)
     };
     // A price beside a time is no part of it.
     let joined = |place: usize| {
@@ -233,6 +269,18 @@ mod tests {
         let clock = ["Mon, 5 Feb 2024 10:00:01", "Mon, 5 Feb 2024 10:00:02"];
         assert_eq!(same(clock[0], clock[1], "Tue, 12 March 2025 23:59:59"), Some(true));
         assert_eq!(same("3 May, 10:00:01 am", "3 May, 10:00:02 am", "4 June, 9:00:00 pm"), Some(true));
+    }
+
+    #[test]
+    fn a_date_is_known_by_its_year_or_month() {
+        let is_date = |one: &str, other: &str| LinePattern::of(one, other).is_some_and(|pattern| pattern.is_date(one));
+        assert!(is_date("Today is 28 November 2026", "Today is 29 November 2026"));
+        assert!(is_date("2026-11-30", "2026-12-01") && is_date("Sat, Nov 28", "Sun, Nov 29"));
+        assert!(is_date("As of 09:15", "As of 10:40") && is_date("28.11.2026", "29.11.2026"));
+        assert!(!is_date("Price 17 EUR", "Price 18 EUR") && !is_date("Version 1.2.3", "Version 1.2.4"));
+        assert!(
+            !is_date("In 2026: 170 users", "In 2026: 171 users") && !is_date("2026-11-28: 7,000", "2026-11-28: 7,001")
+        );
     }
 
     #[test]

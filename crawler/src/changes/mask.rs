@@ -97,6 +97,14 @@ impl Mask {
         masks
     }
 
+    /// Keeps the lines of values of these kinds; whether there are any.
+    pub(super) fn keep_kinds(&mut self, is_kept: impl Fn(u32) -> bool) -> bool {
+        self.patterns.retain(|(shape, moving, label)| {
+            is_kept(LinePattern { shape: *shape, moving: *moving, label: *label }.kind())
+        });
+        !self.patterns.is_empty()
+    }
+
     fn of(region: &TextRegion<'_>, path: ElementPath, sequence: u32) -> Option<Self> {
         let [before, after] = region.at(path);
         if before == after {

@@ -14,6 +14,7 @@
 mod align;
 mod boilerplate;
 mod changed_lines;
+mod dates;
 mod edit;
 mod explained;
 mod ignore;
@@ -30,6 +31,7 @@ mod unified;
 
 pub use boilerplate::{Boilerplate, BoilerplateSample};
 pub use changed_lines::{ChangedLines, Shared};
+pub use dates::moving_dates;
 pub use edit::{Edit, edits, shrunk};
 pub use explained::Explained;
 pub use ignore::{Ignore, IgnoreError};

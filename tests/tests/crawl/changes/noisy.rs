@@ -79,6 +79,24 @@ fn a_clock_moves_though_a_sequence_ends_within_its_second() {
 }
 
 #[test]
+fn a_date_that_changes_daily_is_reported_once_and_one_beside_it_always() {
+    let site = Site::numbered(3);
+    let day = |day: u32, published: u32| {
+        let own = own_text("/1");
+        let dates = format!("Published {published} May 2024</p><p>Today is {day} June 2024");
+        site.set("/1", Answer::Page(format!("<p>{own}</p><p>{dates}</p><p>Copyright by the owner</p>")));
+        site.again(&[])
+    };
+    site.set("/1", Answer::Page(own_text("/1")));
+    site.crawl(&TEXT);
+    assert_eq!(day(1, 3), ["changed_text /1"]);
+    assert_eq!(day(2, 3), ["changed_text /1"], "who knows whether this is news");
+    assert_eq!(day(3, 3), NOTHING);
+    assert_eq!(day(4, 5), ["changed_text /1"]);
+    assert_eq!(day(5, 5), NOTHING);
+}
+
+#[test]
 fn what_moves_from_now_on_hides_neither_the_edit_that_brought_it_nor_a_new_page() {
     let site = Site::of(["/docs/1", "/docs/2"]);
     site.crawl(&TEXT);

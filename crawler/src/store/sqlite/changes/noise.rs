@@ -10,7 +10,7 @@ use rusqlite::{Connection, OptionalExtension, Result, params};
 
 use super::{super::schema, Finder, places, standings, texts};
 use crate::{
-    changes::{ChangedLines, Explained, Mask, MaskKind, PageNoise, Standing, edits},
+    changes::{ChangedLines, Explained, Mask, MaskKind, PageNoise, Standing, edits, moving_dates},
     store::{NoiseFigures, placed_text},
     text::Text,
 };
@@ -143,8 +143,16 @@ impl NoiseBook {
     ) -> Result<JudgedText> {
         let mut noise = of_page(finder.connection, page.url)?;
         let known = noise.clone();
-        let masks = self.masks(&noise, page.section);
-        let explained = Explained::of(before, now, &masks);
+        let mut masks = self.masks(&noise, page.section);
+        let mut explained = Explained::of(before, now, &masks);
+        if !explained.edits.is_empty() {
+            let dates = self.dates(finder, page, now, &masks)?;
+            if !dates.is_empty() {
+                Mask::add_to(&mut noise.masks, dates);
+                masks = self.masks(&noise, page.section);
+                explained = Explained::of(before, now, &masks);
+            }
+        }
         let hidden = explained.hidden() as u64;
         let differs = !explained.edits.is_empty();
         let lines = ChangedLines::of(&explained.edits, most_lines);
@@ -162,6 +170,21 @@ impl NoiseBook {
             self.save(finder.connection, page.url, &noise, standing)?;
         }
         Ok(JudgedText { lines, differs, is_whole: explained.is_whole && !differs, stayed })
+    }
+
+    /// The places of dates that were others at each of the last three visits of a page.
+    fn dates(&self, finder: &Finder<'_>, page: LookedPage<'_>, now: &Text, masks: &[Mask]) -> Result<Vec<Mask>> {
+        let connection = finder.connection;
+        let mut select = connection.prepare_cached("SELECT text FROM visit WHERE url = ? ORDER BY id DESC LIMIT 3")?;
+        let texts = select.query_map([page.url], |row| row.get(0))?.collect::<Result<Vec<Option<i64>>>>()?;
+        let [_, Some(second), Some(first)] = texts[..] else { return Ok(Vec::new()) };
+        let [first, second] = [texts::placed(connection, Some(first))?, texts::placed(connection, Some(second))?];
+        let Some(((rule, first), (other_rule, second))) = first.zip(second) else { return Ok(Vec::new()) };
+        if rule != other_rule {
+            return Ok(Vec::new());
+        }
+        let [first, second] = [first, second].map(|text| finder.rules.ignore.apply(&text));
+        Ok(moving_dates([&first, &second, now], masks, finder.current.sequence))
     }
 
     /// Takes in a look at a page that had the text that it had; the visit before something appeared that has turned out to stay.
