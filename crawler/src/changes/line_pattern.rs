@@ -104,13 +104,13 @@ impl LinePattern {
 }
 
 /// A word of a line, with what parts it from the next.
-struct Word<'a> {
-    text: &'a str,
+pub(super) struct Word<'a> {
+    pub(super) text: &'a str,
     behind: &'a str,
 }
 
 /// The words of a line. A number is one word with the points and commas in it.
-fn words(line: &str) -> Vec<Word<'_>> {
+pub(super) fn words(line: &str) -> Vec<Word<'_>> {
     let mut words = Vec::new();
     let start = line.find(char::is_alphanumeric).unwrap_or(line.len());
     let mut rest = &line[start..];
@@ -156,7 +156,7 @@ pub(super) fn shape(line: &str) -> u32 {
 }
 
 /// Whether a word may be a value: a number, a token, a name of a day or month.
-fn may_move(word: &str) -> bool {
+pub(super) fn may_move(word: &str) -> bool {
     word.bytes().any(|byte| byte.is_ascii_digit()) || is_name(word)
 }
 

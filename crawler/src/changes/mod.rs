@@ -12,6 +12,7 @@
 //! Does not know: how pages are visited, and to whom changes are reported.
 
 mod align;
+mod alike;
 mod boilerplate;
 mod changed_lines;
 mod dates;
@@ -29,6 +30,7 @@ mod simhash;
 mod standing;
 mod unified;
 
+pub use alike::alike;
 pub use boilerplate::{Boilerplate, BoilerplateSample};
 pub use changed_lines::{ChangedLines, Shared};
 pub use dates::moving_dates;

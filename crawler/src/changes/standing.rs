@@ -18,7 +18,7 @@ const FLAPS: u32 = 2;
 const CALM: u32 = 3;
 
 /// What is reported of a page.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Change {
     /// It is there for the first time.
     New,

@@ -14,8 +14,8 @@ use super::{
 use crate::{
     changes::{Change, unified},
     config::Layers,
-    observe::figures::counted,
-    report::{Column, Value},
+    observe::{alike::AlikeChanges, figures::counted},
+    report::{Column, Format, Value},
     store::{ChangeLine, PendingChange, ReadSide, Since, StoreError},
     text::Text,
 };
@@ -119,17 +119,30 @@ pub(super) fn run(args: &ChangesArgs) -> Result<ExitCode, CommandFailure> {
     let since = args.since(last)?;
     let shown = args.format.shown(&COLUMNS, &SHORT).into_iter().filter(|name| args.diff || *name != DIFF);
     let mut listing = Listing::begin(&COLUMNS, &shown.collect::<Vec<_>>(), &args.format);
-    let mut found = 0;
-    let mut texts = 0;
+    let (mut found, mut texts) = (0, 0);
+    let mut alike = AlikeChanges::default();
+    // A program that reads rows asks for each change.
+    if args.format.format == Format::Table {
+        records.changes(since, false, |line| {
+            if args.wants(&line) {
+                alike.count(&line);
+            }
+            true
+        })?;
+    }
     records.changes(since, args.diff, |line| {
         if !args.wants(&line) {
             return true;
         }
         found += 1;
         texts += u64::from(line.texts.is_some());
-        listing.add(&row(&line))
+        alike.line(line).is_none_or(|line| listing.add(&row(&line)))
     })?;
     listing.end()?;
+    if alike.without_line > 0 {
+        let changes = counted(alike.without_line, "change is", "changes are");
+        outcome::tell(&format!("{changes} nearly like another one, and in its count: --format csv lists each"));
+    }
     match found {
         0 if last == 0 => {
             outcome::tell("there is one sequence so far: `webloom crawl --again` makes another to compare with");

@@ -7,6 +7,8 @@
 
 #[cfg(feature = "program")]
 pub mod aligned;
+#[cfg(feature = "program")]
+pub(crate) mod alike;
 pub mod cgroup;
 pub mod chart;
 pub mod escape;

@@ -1,6 +1,9 @@
 //! [`CrawlAnswers`]: what is asked of a crawl, as JSON.
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::VecDeque,
+    path::{Path, PathBuf},
+};
 
 use data_encoding::HEXLOWER;
 use serde_json::{Value, json};
@@ -10,6 +13,7 @@ use crate::{
     extract,
     markdown::MainContent,
     observe::{
+        alike::AlikeChanges,
         figures, found,
         summary::{self, SummaryView},
     },
@@ -138,6 +142,10 @@ impl CrawlAnswers {
 
     /// What has changed since a sequence, a time, or in the last sequence; the last changes, if there are very many.
     pub(super) fn changes(&self, since: Option<&str>) -> Result<Vec<Value>, CommandFailure> {
+        Ok(self.change_lines(since)?.iter().map(change).collect())
+    }
+
+    fn change_lines(&self, since: Option<&str>) -> Result<VecDeque<ChangeLine>, CommandFailure> {
         let records = directory::records(&self.dir)?;
         let since = match since.filter(|since| !since.is_empty()) {
             None => Since::Newest(u32::try_from(MOST_CHANGES).unwrap_or(u32::MAX)),
@@ -151,15 +159,17 @@ impl CrawlAnswers {
                 }
             },
         };
-        let mut lines = std::collections::VecDeque::new();
+        // The most important ones of the last sequence come first; of several sequences the last one counts.
+        let is_last = records.last_sequence()?.is_some_and(|last| since == Since::Sequence(last));
+        let mut lines = VecDeque::new();
         records.changes(since, false, |line| {
-            if lines.len() == MOST_CHANGES {
+            if lines.len() == MOST_CHANGES && !is_last {
                 lines.pop_front();
             }
-            lines.push_back(change(&line));
-            true
+            lines.push_back(line);
+            lines.len() < MOST_CHANGES || !is_last
         })?;
-        Ok(lines.into())
+        Ok(lines)
     }
 
     /// What the last sequence reports.
@@ -173,7 +183,12 @@ impl CrawlAnswers {
         })?;
         let is_cut = broken.len() > MOST_BROKEN;
         broken.truncate(MOST_BROKEN);
-        let (summary, changes) = (summary::lines(&stored, &view).text, self.changes(Some("last"))?);
+        let (mut alike, lines) = (AlikeChanges::default(), self.change_lines(Some("last"))?);
+        for line in &lines {
+            alike.count(line);
+        }
+        let changes = lines.into_iter().filter_map(|line| alike.line(line)).map(|line| change(&line)).collect();
+        let summary = summary::lines(&stored, &view).text;
         Ok(CrawlReport { sequence: stored.sequence, summary, changes, broken, is_cut })
     }
 

@@ -116,15 +116,16 @@ pub(super) fn page(page: &Value, sequence: Option<u32>, changes: &[Value]) -> St
 
 /// The list of changes, the last ones first.
 pub(super) fn changes(changes: &[Value]) -> String {
-    document("Changes - Webloom", "", &format!("<h1>Changes</h1>{}", change_table(changes)))
+    document("Changes - Webloom", "", &format!("<h1>Changes</h1>{}", change_table(changes.iter().rev())))
 }
 
-fn change_table(changes: &[Value]) -> String {
+fn change_table<'c>(changes: impl Iterator<Item = &'c Value>) -> String {
     let row = |change: &Value| {
-        let url = word(change, "url");
-        [time(word(change, "at")), escaped(word(change, "change")), linked(url)]
+        let pages = change["count"].as_u64().map_or(String::new(), |count| format!(" ({count} pages)"));
+        let what = escaped(word(change, "change")) + &pages;
+        [time(word(change, "at")), what, linked(word(change, "url"))]
     };
-    table(["When", "Change", "URL"], changes.iter().rev().map(row))
+    table(["When", "Change", "URL"], changes.map(row))
 }
 
 /// A link to a page of the archive.
@@ -156,7 +157,7 @@ pub(super) fn report(report: &CrawlReport) -> String {
     let more = if *is_cut { "<p>There are more: <code>webloom links --broken</code> lists all.</p>" } else { "" };
     let main = format!(
         "<h1>Crawl sequence {sequence}</h1><p>{result}</p>{summary}{}{}{more}",
-        part("Changes", changes.len(), change_table(changes)),
+        part("Changes", changes.len(), change_table(changes.iter())),
         part("Broken links", broken.len(), broken_links),
     );
     document("Report - Webloom", "", &main)

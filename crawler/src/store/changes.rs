@@ -153,8 +153,10 @@ pub struct ChangeLine {
     pub after: Option<[u8; 32]>,
     /// Where it moved.
     pub to: Option<String>,
-    /// Pages that have a site-wide edit.
+    /// Pages that have a site-wide edit, or that were found to be volatile at once.
     pub count: Option<u64>,
+    /// The same for changes of this kind and sequence that are nearly the same.
+    pub alike: Option<i64>,
     /// The texts before and now, where both are kept and were made by the same rule.
     pub texts: Option<(String, String)>,
 }

@@ -71,6 +71,7 @@ const MAY_BE_EMPTY: &str = "visit.links";
 /// Numbers that were drawn or are hashes: any number is as good, but not below 0 where it is a rule.
 const ANY_NUMBER: &[&str] = &[
     "change.edit",
+    "change.alike",
     "site_wide.line",
     "revisit_section.section",
     "text.rule",

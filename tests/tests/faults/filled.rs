@@ -29,8 +29,8 @@ const MORE: &str = "
     WHERE url = (SELECT max(url) FROM page_state);
     UPDATE page_state SET earlier = good WHERE good IS NOT NULL;
     INSERT INTO site_wide (line, sequence) VALUES (77, (SELECT max(n) FROM sequence));
-    INSERT INTO change (sequence, at, url, change, before_text, after_text, count, edit)
-    SELECT max(n), began_at, 2, 'site_wide', 1, 2, 20, 77 FROM sequence;
+    INSERT INTO change (sequence, at, url, change, before_text, after_text, count, edit, alike, in_links)
+    SELECT max(n), began_at, 2, 'site_wide', 1, 2, 20, 77, 88, 9 FROM sequence;
     INSERT INTO change (sequence, at, address, change, before, after)
     SELECT max(n), began_at, 'http://127.0.0.1/robots.txt', 'changed', randomblob(32), randomblob(32) FROM sequence;
     UPDATE url SET state = 'queued', attempts = 1, due = 1700000000000, failed_at = 1700000000000, reason = 'timed_out', admitted_in = (SELECT max(n) FROM sequence)

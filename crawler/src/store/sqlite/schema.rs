@@ -322,6 +322,8 @@ const MIGRATIONS: &[&str] = &["
         body   BLOB,               -- zstd; null: it is that of the visit
         places BLOB
     ) STRICT;
+    ALTER TABLE change ADD COLUMN alike INTEGER NOT NULL DEFAULT 0;    -- the same for changes that are nearly the same; 0: there are none
+    ALTER TABLE change ADD COLUMN in_links INTEGER NOT NULL DEFAULT 0; -- pages that link to it, where they were counted
     ALTER TABLE sequence ADD COLUMN noise TEXT; -- JSON: lines that differed, that were hidden, and that second looks withdrew
 "];
 

@@ -10,6 +10,7 @@ mod menus;
 mod month;
 mod moved;
 mod noisy;
+mod order;
 mod rotating;
 mod second_looks;
 mod site;

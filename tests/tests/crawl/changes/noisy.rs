@@ -70,7 +70,9 @@ fn a_clock_moves_though_a_sequence_ends_within_its_second() {
             Answer::Page(format!("<p>{own}<p>Price {price}, last sold at {CLOCK}<p>Copyright by the owner")),
         );
     };
-    paths.iter().for_each(|path| set(path, 7));
+    for path in &paths {
+        set(path, 7);
+    }
     site.crawl(&TEXT);
     std::thread::sleep(Duration::from_millis(1_100));
     assert_eq!(site.again(&[]), NOTHING);
@@ -165,6 +167,29 @@ fn a_page_of_nothing_but_a_counter_is_volatile() {
     assert_eq!(again(&server, &folder), ["volatile /counter"]);
     assert_eq!(again(&server, &folder), NOTHING);
     assert_eq!(again(&server, &folder), NOTHING);
+}
+
+#[test]
+fn a_site_where_all_is_noise_has_one_line() {
+    let count = AtomicUsize::new(0);
+    let paths: Vec<_> = (1..=30).map(|number| format!("/docs/{number}")).collect();
+    let start = links(&paths);
+    let server = serve(move |asked| {
+        let now = count.fetch_add(7, Ordering::SeqCst);
+        match &*asked.target {
+            "/" => Reply::html(format!("<p>{now} visitors</p>{start}")),
+            path if path.starts_with("/docs/") => Reply::html(format!("<h1>Visitor {now}</h1><p>{}", now * now)),
+            _ => Reply::status(404),
+        }
+    });
+    let folder = Folder::new();
+    crawl(&server, &folder.crawl(), &["--text", "on"]);
+    let reported = again(&server, &folder);
+    assert!(reported.len() == 1 && reported[0].starts_with("volatile "), "{reported:?}");
+    let line =
+        Webloom::new(["changes", "--format", "jsonl"]).args([folder.crawl()]).run().expect(0).json_lines().remove(0);
+    assert_eq!(line["count"], 31);
+    (0..3).for_each(|_| assert_eq!(again(&server, &folder), NOTHING));
 }
 
 #[test]

@@ -163,7 +163,7 @@ impl Site {
         Webloom::new(["changes"]).args(arguments).args([self.dir()]).run()
     }
 
-    fn short(&self, line: &Value) -> String {
+    pub(super) fn short(&self, line: &Value) -> String {
         let path = |url: &str| url.trim_start_matches(&self.server.url("")).to_owned();
         let change = line["change"].as_str().expect("a change");
         let url = path(line["url"].as_str().expect("a URL"));
@@ -231,7 +231,8 @@ fn noise(path: &str) -> String {
         )
     };
     let adverts: String = (0..3).map(advert).collect();
-    let read: String = (0..5).map(|slot| format!("<li>How to do task {}</li>", chance(20 + slot) % TITLES)).collect();
+    let title = |slot: u64| format!("<li>How to do task {}</li>", chance(20 + slot) % TITLES);
+    let read = [0, 1, 2, 3, 4].map(title).concat();
     let mut related = ["one", "two", "three", "four", "five"];
     related.rotate_left((chance(9) % 5) as usize);
     related.swap(0, (chance(10) % 5) as usize);

@@ -5,8 +5,8 @@ use sha2::{Digest, Sha256};
 
 use super::{
     super::schema,
-    Finder,
-    noise::{self, LookedPage, NoiseBook},
+    Finder, learnt,
+    noise::{LookedPage, NoiseBook},
     places::places,
     standings, texts,
 };
@@ -31,6 +31,7 @@ pub(super) fn prepare(connection: &Connection) -> Result<()> {
              look INTEGER NOT NULL,    -- Look::code
              mark BLOB, good_mark BLOB,-- what pages share that show the same: now, and before
              lines BLOB,               -- what changed
+             alike INTEGER,            -- the same for changes that are nearly the same
              unsure INTEGER NOT NULL,  -- 1: there was no second look yet
              since INTEGER,            -- the visit before what is reported appeared, if that is not the last
              sudden INTEGER NOT NULL DEFAULT 0, -- 1: it is doubted where there is much of it at once
@@ -99,6 +100,8 @@ struct Found {
     mark: Option<[u8; 32]>,
     good_mark: Option<[u8; 32]>,
     lines: ChangedLines,
+    /// The same for changes that are nearly the same.
+    alike: Option<u64>,
     /// Whether there was no second look yet.
     unsure: bool,
     /// The visit before what is reported appeared, if that is not the last.
@@ -108,7 +111,15 @@ struct Found {
 impl Found {
     /// This look, and nothing that pages share.
     fn plain(look: LookOutcome) -> Self {
-        Self { look, mark: None, good_mark: None, lines: ChangedLines::default(), unsure: false, since: None }
+        Self {
+            look,
+            mark: None,
+            good_mark: None,
+            lines: ChangedLines::default(),
+            alike: None,
+            unsure: false,
+            since: None,
+        }
     }
 }
 
@@ -162,7 +173,9 @@ fn look(finder: &Finder<'_>, visit: &Visit<'_>, standing: &Standing, book: &mut 
         _ => LookOutcome::Unreachable,
     };
     let mark = visit.redirect.as_deref().map(redirect_mark);
-    Ok(Found { mark, good_mark: copy(finder.connection, standing.good)?.0, ..Found::plain(look) })
+    let alike =
+        visit.redirect.as_deref().map(|target| (visit.page.section ^ places(target)[1].rotate_left(1)).cast_unsigned());
+    Ok(Found { mark, alike, good_mark: copy(finder.connection, standing.good)?.0, ..Found::plain(look) })
 }
 
 /// What pages share that are redirected to the same.
@@ -224,7 +237,15 @@ fn there(finder: &Finder<'_>, visit: &Visit<'_>, standing: &Standing, book: &mut
     let unsure = !second && finder.looks_twice();
     let masks = book.of(connection, visit.page)?;
     let [mark, good_mark] = [&now, &before].map(|text| Some(digest(&Mask::strip(text, &masks))));
-    Ok(Found { mark, good_mark, lines: judged.lines, unsure, since: judged.stayed, ..Found::plain(look) })
+    Ok(Found {
+        mark,
+        good_mark,
+        lines: judged.lines,
+        alike: Some(judged.alike),
+        unsure,
+        since: judged.stayed,
+        ..Found::plain(look)
+    })
 }
 
 /// A page with the text that it had. What appeared where things move, and stays, is reported.
@@ -242,7 +263,7 @@ fn same(
 
 /// Whether there are two looks at what the page says now: this one was followed by another one shortly, or a change waits for it.
 fn is_second(finder: &Finder<'_>, visit: &Visit<'_>) -> Result<bool> {
-    let second = noise::second_look(finder.connection, visit.url, visit.id)?;
+    let second = learnt::second_look(finder.connection, visit.url, visit.id)?;
     Ok(visit.unsure.is_some() || second.is_some_and(|second| second.text.is_some()))
 }
 
@@ -290,8 +311,8 @@ fn is_known(finder: &Finder<'_>, visit: &Visit<'_>, now: Option<(&Text, &NoiseBo
 
 fn keep(connection: &Connection, visit: &Visit<'_>, [host, section]: [i64; 2], at: i64, found: &Found) -> Result<()> {
     let mut insert = connection.prepare_cached(
-        "INSERT INTO temp.look (visit, url, at, host, section, look, mark, good_mark, lines, unsure, since)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO temp.look (visit, url, at, host, section, look, mark, good_mark, lines, alike, unsure, since)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     )?;
     let lines = found.lines.to_bytes();
     insert.execute(params![
@@ -304,6 +325,7 @@ fn keep(connection: &Connection, visit: &Visit<'_>, [host, section]: [i64; 2], a
         found.mark,
         found.good_mark,
         lines,
+        found.alike.map(u64::cast_signed),
         found.unsure,
         found.since,
     ])?;

@@ -9,10 +9,12 @@
 //!
 //! Does not know: how a page is compared, and when a change is reported: the pure core does.
 
+mod dates;
 mod finder;
 mod judged;
 #[cfg(test)]
 mod large;
+mod learnt;
 mod looks;
 mod mass;
 mod moves;
@@ -59,11 +61,11 @@ impl Finder<'_> {
     /// Looks at visits, at most one of each page. First visits of all pages have nothing to be compared with.
     fn look(&self, from: i64, to: i64, is_last: bool) -> Result<(), Fault> {
         if self.current.is_without_copies() {
-            noise::learn(self, (from, to))?;
+            learnt::learn(self, (from, to))?;
             self.connection.execute("DELETE FROM second_look", [])?;
             return Ok(());
         }
-        noise::learn(self, (from, to))?;
+        learnt::learn(self, (from, to))?;
         looks::prepare(self.connection)?;
         let mut book = NoiseBook::read(self.connection, true)?;
         looks::gather(self, (from, to), &mut book)?;

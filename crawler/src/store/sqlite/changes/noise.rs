@@ -8,10 +8,10 @@ use std::collections::{BTreeMap, HashMap};
 
 use rusqlite::{Connection, OptionalExtension, Result, params};
 
-use super::{super::schema, Finder, places, standings, texts};
+use super::{super::schema, Finder, dates, places, standings, texts};
 use crate::{
-    changes::{ChangedLines, Explained, Mask, MaskKind, PageNoise, Standing, edits, moving_dates},
-    store::{NoiseFigures, placed_text},
+    changes::{ChangedLines, Explained, Mask, MaskKind, PageNoise, Standing, alike, edits},
+    store::NoiseFigures,
     text::Text,
 };
 
@@ -45,15 +45,6 @@ pub(super) struct NoiseBook {
     figures: NoiseFigures,
 }
 
-/// A second look at a page.
-#[derive(Clone)]
-pub(super) struct SecondLook {
-    /// Its body, if it was a page.
-    pub(super) digest: Option<[u8; 32]>,
-    /// Its text, with the rule that made it.
-    pub(super) text: Option<(u64, Text)>,
-}
-
 /// A page that is looked at.
 #[derive(Clone, Copy)]
 pub(super) struct LookedPage<'a> {
@@ -74,6 +65,8 @@ pub(super) struct PageText {
 pub(super) struct JudgedText {
     /// What no mask hides.
     pub(super) lines: ChangedLines,
+    /// The same for changes that are nearly the same.
+    pub(super) alike: u64,
     /// Whether there is any of it.
     pub(super) differs: bool,
     /// Whether nothing else is there than what moves.
@@ -146,7 +139,7 @@ impl NoiseBook {
         let mut masks = self.masks(&noise, page.section);
         let mut explained = Explained::of(before, now, &masks);
         if !explained.edits.is_empty() {
-            let dates = self.dates(finder, page, now, &masks)?;
+            let dates = dates::moving(finder, page.url, now, &masks)?;
             if !dates.is_empty() {
                 Mask::add_to(&mut noise.masks, dates);
                 masks = self.masks(&noise, page.section);
@@ -169,22 +162,13 @@ impl NoiseBook {
         if noise != known {
             self.save(finder.connection, page.url, &noise, standing)?;
         }
-        Ok(JudgedText { lines, differs, is_whole: explained.is_whole && !differs, stayed })
-    }
-
-    /// The places of dates that were others at each of the last three visits of a page.
-    fn dates(&self, finder: &Finder<'_>, page: LookedPage<'_>, now: &Text, masks: &[Mask]) -> Result<Vec<Mask>> {
-        let connection = finder.connection;
-        let mut select = connection.prepare_cached("SELECT text FROM visit WHERE url = ? ORDER BY id DESC LIMIT 3")?;
-        let texts = select.query_map([page.url], |row| row.get(0))?.collect::<Result<Vec<Option<i64>>>>()?;
-        let [_, Some(second), Some(first)] = texts[..] else { return Ok(Vec::new()) };
-        let [first, second] = [texts::placed(connection, Some(first))?, texts::placed(connection, Some(second))?];
-        let Some(((rule, first), (other_rule, second))) = first.zip(second) else { return Ok(Vec::new()) };
-        if rule != other_rule {
-            return Ok(Vec::new());
-        }
-        let [first, second] = [first, second].map(|text| finder.rules.ignore.apply(&text));
-        Ok(moving_dates([&first, &second, now], masks, finder.current.sequence))
+        Ok(JudgedText {
+            lines,
+            alike: alike(&explained.edits),
+            differs,
+            is_whole: explained.is_whole && !differs,
+            stayed,
+        })
     }
 
     /// Takes in a look at a page that had the text that it had; the visit before something appeared that has turned out to stay.
@@ -205,7 +189,7 @@ impl NoiseBook {
     }
 
     /// Two looks at a page followed one another.
-    fn learn_from(
+    pub(super) fn learn_from(
         &mut self,
         finder: &Finder<'_>,
         page: LookedPage<'_>,
@@ -319,7 +303,7 @@ impl NoiseBook {
     }
 
     /// Makes masks of the sections of what is common to their pages; it is no mask of these any more.
-    fn learn_common(&mut self, connection: &Connection) -> Result<()> {
+    pub(super) fn learn_common(&mut self, connection: &Connection) -> Result<()> {
         if !self.sections.values().any(|section| section.learns) {
             return Ok(());
         }
@@ -383,87 +367,6 @@ pub(super) fn page_noise(kept: &str) -> PageNoise {
 
 pub(super) fn mask(kept: &str) -> Option<Mask> {
     serde_json::from_str(kept).ok()
-}
-
-/// The second look that followed a visit shortly.
-pub(super) fn second_look(connection: &Connection, url: i64, visit: i64) -> Result<Option<SecondLook>> {
-    let mut select = connection.prepare_cached(
-        "SELECT second.digest, second.rule, second.body, second.places, visit.text FROM second_look AS second
-         JOIN visit ON visit.id = second.visit WHERE second.url = ? AND second.visit = ?",
-    )?;
-    let mut rows = select.query([url, visit])?;
-    let Some(row) = rows.next()? else { return Ok(None) };
-    let own = texts::placed(connection, row.get(4)?)?;
-    let text = match (row.get::<_, Option<u64>>(1)?, row.get_ref(2)?.as_blob_or_null()?) {
-        (Some(rule), Some(body)) => {
-            let places = row.get_ref(3)?.as_blob_or_null()?.unwrap_or_default();
-            placed_text(body, places).map(|text| (rule, text))
-        }
-        (Some(_), None) => own,
-        _ => None,
-    };
-    Ok(Some(SecondLook { digest: row.get(0)?, text }))
-}
-
-/// Learns what moves from all second looks: those that followed a visit shortly, and visits after `from`, up to `to`, that a change of
-/// their page waited for. What is again as it was before that change moves no more than it did then. So what is common to the pages of a section is known before any of them is judged.
-pub(super) fn learn(finder: &Finder<'_>, (from, to): (i64, i64)) -> Result<()> {
-    let connection = finder.connection;
-    let mut select = connection.prepare(
-        "SELECT second_look.url, visit.text, visit.digest, url.url, visit.id, NULL, visit.before FROM second_look JOIN visit ON visit.id = second_look.visit
-         JOIN url ON url.id = second_look.url
-         UNION ALL
-         SELECT page_state.url, visit.text, visit.digest, url.url, visit.id, unsure, visit.before FROM page_state JOIN url ON url.id = page_state.url
-         JOIN visit ON visit.id = url.visit JOIN visit AS good ON good.id = page_state.good
-         WHERE doubt = 'unsure' AND unsure IS NOT NULL AND visit.id > ? AND visit.id <= ? AND visit.digest IS NOT good.digest
-         ORDER BY 1",
-    )?;
-    let mut rows = select.query([from, to])?;
-    let mut book: Option<NoiseBook> = None;
-    while let Some(row) = rows.next()? {
-        let (url, visit) = (row.get(0)?, row.get(4)?);
-        let address = row.get_ref(3)?.as_str()?;
-        let page = LookedPage { url, section: places::places(address)[1], address };
-        // What nothing was remembered of has the copy before this look; in the first sequence this one.
-        let before = if finder.current.is_without_copies() { Some(visit) } else { row.get(6)? };
-        let standing = standings::of(connection, url, before)?;
-        let unsure: Option<i64> = row.get(5)?;
-        let second = match unsure {
-            Some(unsure) => earlier_look(connection, unsure)?,
-            None => second_look(connection, url, visit)?,
-        };
-        let first = texts::placed(connection, row.get(1)?)?;
-        let Some(second) = second else { continue };
-        let Some(((rule, first), (other_rule, other))) = first.zip(second.text) else { continue };
-        if rule != other_rule {
-            continue;
-        }
-        let [first, other] = [first, other].map(|text| finder.rules.ignore.apply(&text));
-        let book = match &mut book {
-            Some(book) => book,
-            None => book.insert(NoiseBook::read(connection, true)?),
-        };
-        if first != other {
-            let mut masks = Mask::between(&first, &other, finder.current.sequence);
-            // Between two sequences texts are edited: there only what can be seen to move by itself is believed to.
-            masks.retain(|mask| unsure.is_none() || mask.kind() != MaskKind::Rotates);
-            book.learn_from(finder, page, &standing, masks)?;
-        } else if second.digest.is_some() && second.digest != row.get(2)? {
-            book.bytes_move(finder, page, &standing)?;
-        }
-    }
-    if let Some(mut book) = book {
-        book.learn_common(connection)?;
-    }
-    Ok(())
-}
-
-/// The look that waits for another one.
-fn earlier_look(connection: &Connection, visit: i64) -> Result<Option<SecondLook>> {
-    let mut select = connection.prepare_cached("SELECT digest, text FROM visit WHERE id = ?")?;
-    let found = select.query_row([visit], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
-    let Some((digest, text)) = found else { return Ok(None) };
-    Ok(Some(SecondLook { digest, text: texts::placed(connection, text)? }))
 }
 
 impl NoiseFigures {

@@ -1,8 +1,8 @@
-//! Pages that no page links to any more.
+//! Pages that no page links to any more, and how many link to those that changed.
 
 use std::collections::HashMap;
 
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{Finder, reported, standings};
 use crate::{
@@ -16,6 +16,9 @@ use crate::{
 
 /// Memory for the links, and again for the URLs.
 const MEMORY: usize = 8 << 20;
+
+/// Changed pages of which links are counted, at most.
+const MOST_COUNTED: u32 = 100_000;
 
 /// The links of every page as it was seen last: a page that gave no answer, or is not found and not reported to be gone, has those
 /// of its copy. One that was cut short has those of the copy before as well, and one that cannot be seen, or is doubted, those of its
@@ -40,12 +43,19 @@ pub(super) fn report(finder: &Finder<'_>) -> Result<(), Fault> {
     let connection = finder.connection;
     let sorter = || Sorter::new(&[finder.folder], MEMORY);
     let (mut links, mut pages) = (sorter(), sorter());
+    let mut in_links = changed_pages(finder)?;
     each(connection, LINKS, |row| {
         let own = row.get_ref(1)?.as_blob().unwrap_or_default();
         let kept = row.get_ref(0)?.as_blob().unwrap_or_default();
-        kept.chunks_exact(8).filter(|link| *link != own).try_for_each(|link| links.push(number(link)))?;
+        for link in kept.chunks_exact(8).filter(|link| *link != own).map(number) {
+            if let Some(pages) = in_links.get_mut(&link) {
+                *pages += 1;
+            }
+            links.push(link)?;
+        }
         Ok(())
     })?;
+    note_in_links(finder, &in_links)?;
     each(connection, PAGES, |row| Ok(pages.push(number(row.get_ref(0)?.as_blob().unwrap_or_default()))?))?;
     let mut orphans = HashMap::new();
     runs::subtract(pages.sorted()?, links.sorted()?, |page| {
@@ -60,6 +70,30 @@ pub(super) fn report(finder: &Finder<'_>) -> Result<(), Fault> {
     let mut orphans: Vec<_> = orphans.into_iter().collect();
     orphans.sort_unstable();
     orphans.into_iter().try_for_each(|(url, good)| orphan(finder, url, Some(good), false))
+}
+
+/// Pages of which something was reported, by the first eight bytes of their fingerprints, with no links yet.
+fn changed_pages(finder: &Finder<'_>) -> Result<HashMap<u64, u32>, Fault> {
+    let mut pages = HashMap::new();
+    let mut select = finder.connection.prepare(
+        "SELECT DISTINCT substr(fingerprint, 1, 8) FROM change JOIN url ON url.id = change.url WHERE sequence = ? LIMIT ?",
+    )?;
+    let mut rows = select.query(params![finder.current.sequence, MOST_COUNTED])?;
+    while let Some(row) = rows.next()? {
+        pages.insert(number(row.get_ref(0)?.as_blob().unwrap_or_default()), 0);
+    }
+    Ok(pages)
+}
+
+/// Notes how many pages link to each.
+fn note_in_links(finder: &Finder<'_>, pages: &HashMap<u64, u32>) -> Result<(), Fault> {
+    let mut update = finder.connection.prepare("UPDATE change SET in_links = ? WHERE url = ? AND sequence = ?")?;
+    for (page, links) in pages {
+        if let Some((url, _)) = find(finder.connection, *page)? {
+            update.execute(params![links, url, finder.current.sequence])?;
+        }
+    }
+    Ok(())
 }
 
 fn orphan(finder: &Finder<'_>, url: i64, good: Option<i64>, linked: bool) -> Result<(), Fault> {

@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
-use rusqlite::{Connection, Result, Row};
+use rusqlite::{Connection, OptionalExtension, Result, Row, params};
 
 use super::{
     super::{
         batches::{self, BATCH},
         moment::of_one_moment,
+        schema,
         words::word,
     },
     texts,
@@ -20,38 +21,76 @@ use crate::{
 /// What waits for a second look. What does not belong to the crawl any more will have none.
 const PENDING: &str = "doubt IN ('missing', 'shrunk', 'mass', 'unsure') AND url.state <> 'abandoned'";
 
-/// Shows every change asked for, in the order it was reported, to `each` until it answers `false`; with its texts, where these are
-/// asked for.
+/// Classes of changes, as a report has them.
+const CLASSES: [Change; 12] = [
+    Change::SiteWide,
+    Change::Gone,
+    Change::Unreachable,
+    Change::ChangedText,
+    Change::Reverted,
+    Change::New,
+    Change::Moved,
+    Change::Back,
+    Change::Reachable,
+    Change::Orphaned,
+    Change::Changed,
+    Change::Volatile,
+];
+
+/// Shows every change asked for to `each` until it answers `false`; with its texts, where these are asked for. Those of a sequence
+/// come class by class, and in a class in the order of their importance: pages to which more pages link, to the nearest power of ten,
+/// then those that are nearer to the start, then those that changed less often. The newest come in the order in which they were reported.
 pub(in crate::store::sqlite) fn changes(
     connection: &Connection,
     since: Since,
     with_texts: bool,
     mut each: impl FnMut(ChangeLine) -> bool,
 ) -> Result<()> {
-    let (sequence, moment, first) = match since {
-        Since::Ever => (0, 0, 0),
-        Since::Sequence(sequence) => (sequence, 0, 0),
-        Since::Moment(moment) => (0, moment.millis(), 0),
-        Since::Newest(most) => (0, 0, first_of_newest(connection, most)?),
-    };
-    let mut select = connection.prepare(&format!(
+    let alike = if schema::has_mask_table(connection)? { "nullif(alike, 0)" } else { "NULL" };
+    let query = format!(
         "SELECT coalesce(url.url, change.address, ''), change.change, change.sequence, change.at, change.before,
-                change.after, change.target, change.count, change.before_text, change.after_text, change.id
-         FROM change LEFT JOIN url ON url.id = change.url
-         WHERE change.sequence >= ? AND change.at >= ? AND change.id >= ? AND change.id > ? ORDER BY change.id LIMIT {BATCH}",
-    ))?;
-    let read = |row: &Row<'_>| Ok((row.get(10)?, (line(row)?, [row.get(8)?, row.get(9)?])));
-    let batch = |behind| select.query_map([u64::from(sequence), moment, first, behind], read)?.collect();
-    batches::by_key(connection, batch, |(line, kept)| {
-        let texts = if with_texts { of_one_moment(connection, || texts(connection, kept))? } else { None };
-        Ok(each(ChangeLine { texts, ..line }))
-    })
+                change.after, change.target, change.count, change.before_text, change.after_text, {alike}
+         FROM change LEFT JOIN url ON url.id = change.url WHERE change.id = ?"
+    );
+    let read = |row: &Row<'_>| Ok((line(row)?, [row.get(8)?, row.get(9)?]));
+    for batch in in_order(connection, since)?.chunks(BATCH) {
+        let lines = of_one_moment(connection, || {
+            let mut select = connection.prepare_cached(&query)?;
+            let line = |id: &i64| select.query_row([id], read).optional().transpose();
+            batch.iter().filter_map(line).collect::<Result<Vec<_>>>()
+        })?;
+        for (line, kept) in lines {
+            let texts = if with_texts { of_one_moment(connection, || texts(connection, kept))? } else { None };
+            if !each(ChangeLine { texts, ..line }) {
+                return Ok(());
+            }
+        }
+    }
+    Ok(())
 }
 
-/// The first of so many rows, the last ones.
-fn first_of_newest(connection: &Connection, most: u32) -> Result<u64> {
-    let first = "SELECT coalesce(min(id), 0) FROM (SELECT id FROM change ORDER BY id DESC LIMIT ?)";
-    connection.query_row(first, [most], |row| row.get(0))
+/// The numbers of the changes asked for, in the order in which they are shown.
+fn in_order(connection: &Connection, since: Since) -> Result<Vec<i64>> {
+    let (sequence, moment) = match since {
+        Since::Ever => (0, 0),
+        Since::Sequence(sequence) => (sequence, 0),
+        Since::Moment(moment) => (0, moment.millis()),
+        Since::Newest(most) => {
+            let newest = "SELECT id FROM (SELECT id FROM change ORDER BY id DESC LIMIT ?) ORDER BY id";
+            return connection.prepare(newest)?.query_map([most], |row| row.get(0))?.collect();
+        }
+    };
+    let rank = |(rank, class): (usize, &Change)| format!("WHEN '{}' THEN {rank}", class.as_str());
+    let classes: Vec<_> = CLASSES.iter().enumerate().map(rank).collect();
+    let in_links = if schema::has_mask_table(connection)? { "in_links" } else { "0" };
+    let mut select = connection.prepare(&format!(
+        "SELECT change.id FROM change LEFT JOIN url ON url.id = change.url
+         LEFT JOIN (SELECT url AS changed, count(*) AS times FROM change GROUP BY url) ON changed = change.url
+         WHERE change.sequence >= ? AND change.at >= ?
+         ORDER BY change.sequence, CASE change.change {} END, length({in_links}) DESC, depth, times, {in_links} DESC, change.id",
+        classes.join(" ")
+    ))?;
+    select.query_map(params![sequence, moment], |row| row.get(0))?.collect()
 }
 
 /// Shows every change that waits for a second look to `each` until it answers `false`: that at a page that is not found is due as
@@ -93,6 +132,7 @@ fn line(row: &Row<'_>) -> Result<ChangeLine> {
         after: row.get(5)?,
         to: row.get(6)?,
         count: row.get(7)?,
+        alike: row.get(10)?,
         texts: None,
     })
 }

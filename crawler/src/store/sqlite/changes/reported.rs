@@ -6,15 +6,18 @@ use rusqlite::{Connection, OptionalExtension, Result, params};
 
 use super::{Finder, looks, moves, noise::NoiseBook, sections::SectionBoilerplate, standings};
 use crate::{
-    changes::{Change, LookOutcome, Occasion, Reported},
+    changes::{Change, Difference, LookOutcome, Occasion, Reported},
     time::Moment,
 };
 
 /// Reports what the looks found, and site-wide edits.
 pub(super) fn report(finder: &Finder<'_>, sections: &SectionBoilerplate) -> Result<()> {
     let (connection, sequence) = (finder.connection, finder.current.sequence);
+    let first = first_of_pass(connection)?;
     each_look(finder)?;
     resolve_moves(finder, sections)?;
+    fold_volatile(finder, first)?;
+    note_alike(connection, first)?;
     let mut edits = connection.prepare("SELECT hash, pages, visit FROM temp.edit ORDER BY hash")?;
     let mut edits = edits.query([])?;
     while let Some(row) = edits.next()? {
@@ -64,6 +67,35 @@ fn each_look(finder: &Finder<'_>) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// The changes that are reported in this pass have this number, or a higher one.
+fn first_of_pass(connection: &Connection) -> Result<i64> {
+    connection.query_row("SELECT coalesce(max(id), 0) + 1 FROM change", [], |row| row.get(0))
+}
+
+/// Where many pages are found to be all noise at once, one line says so, with their number.
+fn fold_volatile(finder: &Finder<'_>, first: i64) -> Result<()> {
+    let (connection, least) = (finder.connection, finder.rules.site_wide_pages);
+    let noise = looks::codes([Difference::AllNoise, Difference::Bytes, Difference::Unknown].map(LookOutcome::There));
+    let rows = format!(
+        "change WHERE id >= {first} AND change = 'volatile' AND url IN (SELECT url FROM temp.look WHERE look IN ({noise}))"
+    );
+    let count = format!("SELECT count(*), min(id) FROM {rows}");
+    let (pages, kept): (u32, Option<i64>) = connection.query_row(&count, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    if least == 0 || pages < least {
+        return Ok(());
+    }
+    connection.execute(&format!("DELETE FROM {rows} AND id <> ?"), [kept])?;
+    connection.execute("UPDATE change SET count = ? WHERE id = ?", params![pages, kept]).map(|_| ())
+}
+
+/// Notes which changes of this pass are nearly the same: the same edit, pages of a section that cannot be seen, or that moved into one.
+fn note_alike(connection: &Connection, first: i64) -> Result<()> {
+    let update = "UPDATE change SET alike = CASE WHEN change IN ('unreachable', 'reachable') THEN look.section ELSE coalesce(look.alike, 0) END
+                  FROM temp.look WHERE look.url = change.url AND change.id >= ?
+                  AND change IN ('changed_text', 'reverted', 'unreachable', 'reachable', 'moved')";
+    connection.execute(update, [first]).map(|_| ())
 }
 
 /// Reports a change of a page; not what is reported with another page. Of one that may have moved there nothing was reported yet: it

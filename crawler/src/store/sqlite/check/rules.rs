@@ -225,7 +225,8 @@ pub(super) const RULES: &[(&str, &str)] = &[
         "what is said of a change is said whole",
         "SELECT 'change ' || id FROM change WHERE (url IS NULL) = (address IS NULL)
             OR (change = 'moved' AND target IS NULL)
-            OR (change = 'site_wide') <> (count IS NOT NULL) OR (change = 'site_wide') <> (edit IS NOT NULL)
+            OR (change = 'site_wide' AND count IS NULL) OR (change NOT IN ('site_wide', 'volatile') AND count IS NOT NULL)
+            OR (change = 'site_wide') <> (edit IS NOT NULL)
          UNION ALL SELECT 'url ' || url FROM page_state WHERE (doubt IS NULL) <> (doubted_since IS NULL)",
     ),
     (

@@ -405,6 +405,8 @@ fn changes(last: &Last) -> [CheckedTable; 4] {
         text("target", ValueKind::Text).or_null(),
         number("count", COUNT).or_null(),
         number("edit", ANY).or_null(),
+        number("alike", ANY),
+        number("in_links", COUNT),
     ];
     let site_wide = vec![number("line", ANY), number("sequence", 0..=last.sequence)];
     [
