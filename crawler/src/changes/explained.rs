@@ -159,7 +159,7 @@ impl<'a> Place<'a> {
     /// Hides what a mask hides; the lines that went, if anything is hidden.
     fn hide(&mut self, mask: &Mask, side: Option<Side>, explained: &mut Explained<'a>) -> Option<Vec<u32>> {
         match (mask.kind(), side) {
-            (MaskKind::Bytes, _) | (MaskKind::Reorders | MaskKind::Rotates, None) => None,
+            (MaskKind::Bytes | MaskKind::Link, _) | (MaskKind::Reorders | MaskKind::Rotates, None) => None,
             (MaskKind::Value, _) => self.hide_values(mask, side, explained),
             (MaskKind::Reorders, Some(_)) => self.hide_order(explained),
             (MaskKind::Rotates, Some(side)) => self.hide_lines(mask, side, explained),

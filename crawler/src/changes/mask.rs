@@ -42,9 +42,16 @@ pub enum MaskKind {
     Reorders,
     /// Bytes that are not shown: a token in a form, an attribute, a comment.
     Bytes,
+    /// Where a link leads.
+    Link,
 }
 
 impl MaskKind {
+    /// Whether it is none of the text.
+    fn is_hidden(self) -> bool {
+        matches!(self, Self::Bytes | Self::Link)
+    }
+
     /// Its word in output.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -52,6 +59,7 @@ impl MaskKind {
             Self::Rotates => "rotates",
             Self::Reorders => "reorders",
             Self::Bytes => "bytes",
+            Self::Link => "link",
         }
     }
 }
@@ -170,6 +178,17 @@ impl Mask {
         }
     }
 
+    /// Links with this text lead elsewhere at each look.
+    pub fn of_link(text: &str, sequence: u32) -> Self {
+        let example = [shortened(text), String::new()];
+        Self { kind: MaskKind::Link, known: vec![short(text)], example, ..Self::of_bytes(sequence) }
+    }
+
+    /// Whether it hides where links with this text lead.
+    pub fn hides_link(&self, text: &str) -> bool {
+        self.kind == MaskKind::Link && self.knows(short(text))
+    }
+
     /// How it moves.
     pub fn kind(&self) -> MaskKind {
         self.kind
@@ -250,6 +269,7 @@ impl Mask {
                 self.is_at(other.around).is_some()
             }
             (true, MaskKind::Bytes, MaskKind::Bytes) => true,
+            (true, MaskKind::Link, MaskKind::Link) => self.known == other.known,
             _ => false,
         }
     }
@@ -260,7 +280,7 @@ impl Mask {
         let hashes: Vec<u32> = lines.iter().map(|line| short(line.text)).collect();
         let shapes: Vec<u32> = lines.iter().map(|line| shape(line.text)).collect();
         let mut moves = vec![false; lines.len()];
-        for mask in masks.iter().filter(|mask| mask.kind != MaskKind::Bytes) {
+        for mask in masks.iter().filter(|mask| !mask.kind.is_hidden()) {
             let has_shape = |place: usize| mask.patterns.iter().any(|(shape, ..)| *shape == shapes[place]);
             let is_there = |place: usize| {
                 lines.get(place).is_some_and(|line| line.path.number() == mask.path)

@@ -16,7 +16,7 @@ use crate::{
     config::Layers,
     observe::{alike::AlikeChanges, figures::counted},
     report::{Column, Format, Value},
-    store::{ChangeLine, PendingChange, ReadSide, Since, StoreError},
+    store::{ChangeLine, LinkChange, PendingChange, ReadSide, Since, StoreError},
     text::Text,
 };
 
@@ -286,12 +286,25 @@ fn since(text: &str) -> Result<Asked, String> {
     Ok(Asked::Since(Since::Moment(time.into())))
 }
 
-fn row(line: &ChangeLine) -> [Value<'_>; COLUMNS.len()] {
-    let [before, after] = [line.before, line.after].map(|digest| digest.as_ref().map(listing::digest).into());
-    let diff = line.texts.as_ref().map(|(before, after)| {
+/// How the text of a page changed, and which of its links lead elsewhere.
+fn difference(line: &ChangeLine) -> Option<String> {
+    let texts = line.texts.as_ref().map(|(before, after)| {
         let [before, after] = [before, after].map(|text| Text::from_stored(text));
         unified(&before, &after, CONTEXT)
     });
+    let mut shown = texts?;
+    if !(shown.is_empty() || shown.ends_with('\n') || line.links.is_empty()) {
+        shown.push('\n');
+    }
+    for LinkChange { text, before, after } in &line.links {
+        shown += &format!("-[{text}]({before})\n+[{text}]({after})\n");
+    }
+    Some(shown)
+}
+
+fn row(line: &ChangeLine) -> [Value<'_>; COLUMNS.len()] {
+    let [before, after] = [line.before, line.after].map(|digest| digest.as_ref().map(listing::digest).into());
+    let diff = difference(line);
     [
         listing::time(line.at).into(),
         line.sequence.into(),

@@ -75,26 +75,24 @@ impl LineBuilder {
     }
 
     /// A block begins, which ends those that it cannot be in.
-    fn open(&mut self, name: &[u8]) {
+    fn open(&mut self, element: ElementPath) {
         if self.open.last().is_some_and(|block| block.innermost() == P) {
             self.open.pop();
         }
-        let (ended, within) = ends(name);
+        let (ended, within) = ends(element);
         if !ended.is_empty() {
             let is_around = |block: &ElementPath| within.contains(&block.innermost());
             let first = self.open.iter().rposition(is_around).map_or(0, |around| around + 1);
             let sibling = self.open[first..].iter().position(|block| ended.contains(&block.innermost()));
             self.open.truncate(sibling.map_or(self.open.len(), |sibling| first + sibling));
         }
-        let path = self.path().inside(name);
-        if path != self.path() && self.open.len() < DEEPEST {
-            self.open.push(path);
+        if element != ElementPath::default() && self.open.len() < DEEPEST {
+            self.open.push(self.path().with(element));
         }
         self.text.is_in(self.path());
     }
 
-    fn close(&mut self, name: &[u8]) {
-        let block = of(name);
+    fn close(&mut self, block: ElementPath) {
         if let Some(open) = self.open.iter().rposition(|open| open.innermost() == block) {
             self.open.truncate(open);
             self.text.is_in(self.path());
@@ -113,17 +111,28 @@ const fn of(name: &[u8]) -> ElementPath {
 const P: ElementPath = of(b"p");
 const LIST: [ElementPath; 4] = [of(b"ul"), of(b"ol"), of(b"menu"), of(b"dir")];
 const TABLE: [ElementPath; 1] = [of(b"table")];
-const GROUPS: [ElementPath; 3] = [of(b"thead"), of(b"tbody"), of(b"tfoot")];
+const GROUPS: [ElementPath; 3] = [THEAD, TBODY, TFOOT];
 
-/// The blocks that one of this name ends, where they are open within the innermost of those behind them: their end tags may be left out.
-const fn ends(name: &[u8]) -> (&'static [ElementPath], &'static [ElementPath]) {
-    match name {
-        b"li" => (const { &[of(b"li")] }, &LIST),
-        b"dt" | b"dd" => (const { &[of(b"dt"), of(b"dd")] }, const { &[of(b"dl")] }),
-        b"td" | b"th" => (const { &[of(b"td"), of(b"th")] }, const { &[of(b"tr"), of(b"table")] }),
-        b"tr" => (const { &[of(b"tr")] }, &TABLE),
-        b"thead" | b"tbody" | b"tfoot" => (&GROUPS, &TABLE),
-        b"option" => (const { &[of(b"option")] }, const { &[of(b"select")] }),
+const LI: ElementPath = of(b"li");
+const DT: ElementPath = of(b"dt");
+const DD: ElementPath = of(b"dd");
+const TD: ElementPath = of(b"td");
+const TH: ElementPath = of(b"th");
+const TR: ElementPath = of(b"tr");
+const OPTION: ElementPath = of(b"option");
+const THEAD: ElementPath = of(b"thead");
+const TBODY: ElementPath = of(b"tbody");
+const TFOOT: ElementPath = of(b"tfoot");
+
+/// The blocks that this one ends, where they are open within the innermost of those behind them: their end tags may be left out.
+const fn ends(element: ElementPath) -> (&'static [ElementPath], &'static [ElementPath]) {
+    match element {
+        LI => (&[LI], &LIST),
+        DT | DD => (&[DT, DD], const { &[of(b"dl")] }),
+        TD | TH => (&[TD, TH], const { &[TR, of(b"table")] }),
+        TR => (&[TR], &TABLE),
+        THEAD | TBODY | TFOOT => (&GROUPS, &TABLE),
+        OPTION => (&[OPTION], const { &[of(b"select")] }),
         _ => (&[], &[]),
     }
 }
@@ -138,17 +147,19 @@ impl Listener for LineBuilder {
             Some(_) => {}
             None => self.begin_silence(name),
         }
-        if is_block(name) {
+        let element = of(name);
+        if is_block(element, name) {
             self.text.end_line();
-            self.open(name);
+            self.open(element);
         }
         self.preformatted += usize::from(is_preformatted(name));
     }
 
     fn closed(&mut self, name: &[u8]) {
-        if is_block(name) {
+        let element = of(name);
+        if is_block(element, name) {
             self.text.end_line();
-            self.close(name);
+            self.close(element);
         }
         self.preformatted = self.preformatted.saturating_sub(usize::from(is_preformatted(name)));
         let Some(silent) = self.silent.as_mut().filter(|silent| silent.name == name) else { return };
@@ -185,46 +196,7 @@ fn is_preformatted(name: &[u8]) -> bool {
     is_shown_raw(name) || matches!(name, b"pre" | b"listing")
 }
 
-/// The elements that stand by themselves (HTML standard, 15.3), and the parts of tables, lists and forms.
-fn is_block(name: &[u8]) -> bool {
-    match name {
-        [b'h', level] => matches!(level, b'1'..=b'6' | b'r'),
-        [_] => name == b"p",
-        [_, _] => matches!(name, b"br" | b"dd" | b"dl" | b"dt" | b"li" | b"ol" | b"td" | b"th" | b"tr" | b"ul"),
-        [_, _, _] => matches!(name, b"dir" | b"div" | b"nav" | b"pre" | b"xmp"),
-        [_, _, _, _] => matches!(name, b"body" | b"form" | b"head" | b"html" | b"main" | b"menu"),
-        _ => matches!(
-            name,
-            b"address"
-                | b"article"
-                | b"aside"
-                | b"blockquote"
-                | b"button"
-                | b"caption"
-                | b"center"
-                | b"details"
-                | b"dialog"
-                | b"fieldset"
-                | b"figcaption"
-                | b"figure"
-                | b"footer"
-                | b"frameset"
-                | b"header"
-                | b"hgroup"
-                | b"legend"
-                | b"listing"
-                | b"optgroup"
-                | b"option"
-                | b"plaintext"
-                | b"search"
-                | b"section"
-                | b"select"
-                | b"summary"
-                | b"table"
-                | b"tbody"
-                | b"textarea"
-                | b"tfoot"
-                | b"thead"
-        ),
-    }
+/// Whether an element divides the lines (HTML standard, 15.3): one that has a place, or one that holds no lines.
+fn is_block(element: ElementPath, name: &[u8]) -> bool {
+    element != ElementPath::default() || matches!(name, b"br" | b"hr" | b"frameset" | b"plaintext")
 }

@@ -61,6 +61,7 @@ mod tests {
             count: None,
             alike,
             texts: None,
+            links: Vec::new(),
         }
     }
 

@@ -136,6 +136,17 @@ pub struct PendingChange {
     pub due: u64,
 }
 
+/// A link that says what it said, and leads elsewhere.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct LinkChange {
+    /// What it says.
+    pub text: String,
+    /// Where it led; several addresses have a space between them, where several links say the same.
+    pub before: String,
+    /// Where it leads.
+    pub after: String,
+}
+
 /// A change that was reported.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChangeLine {
@@ -159,6 +170,8 @@ pub struct ChangeLine {
     pub alike: Option<i64>,
     /// The texts before and now, where both are kept and were made by the same rule.
     pub texts: Option<(String, String)>,
+    /// Links of the page that lead elsewhere.
+    pub links: Vec<LinkChange>,
 }
 
 /// What moves by itself, and where.
@@ -194,6 +207,8 @@ pub struct SecondLookRow {
     pub digest: Option<[u8; 32]>,
     /// What it said.
     pub text: Option<TextRow>,
+    /// Its links by the first bytes of their fingerprints, and what they said of themselves, packed.
+    pub links: Option<(Vec<u64>, Vec<u8>)>,
 }
 
 /// Lines of changed texts, by what became of them.

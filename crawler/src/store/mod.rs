@@ -37,8 +37,8 @@ mod why;
 mod writing;
 
 pub use changes::{
-    ChangeLine, ChangeRules, MaskLine, MaskedLine, NoiseFigures, PendingChange, SecondLookRow, Since, TextRow,
-    placed_text, text_of, words_of,
+    ChangeLine, ChangeRules, LinkChange, MaskLine, MaskedLine, NoiseFigures, PendingChange, SecondLookRow, Since,
+    TextRow, placed_text, text_of, words_of,
 };
 pub use compared::ComparedPage;
 pub use counters::{Counters, UNJUDGED};

@@ -59,6 +59,8 @@ const ANY_TEXT: &[&str] = &[
     "mask.mask",
     "mask.address",
     "sequence.noise",
+    "change.links",
+    "second_look.links",
 ];
 
 /// Bytes that a server sent, of any length.

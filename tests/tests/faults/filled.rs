@@ -29,8 +29,8 @@ const MORE: &str = "
     WHERE url = (SELECT max(url) FROM page_state);
     UPDATE page_state SET earlier = good WHERE good IS NOT NULL;
     INSERT INTO site_wide (line, sequence) VALUES (77, (SELECT max(n) FROM sequence));
-    INSERT INTO change (sequence, at, url, change, before_text, after_text, count, edit, alike, in_links)
-    SELECT max(n), began_at, 2, 'site_wide', 1, 2, 20, 77, 88, 9 FROM sequence;
+    INSERT INTO change (sequence, at, url, change, before_text, after_text, count, edit, alike, in_links, links)
+    SELECT max(n), began_at, 2, 'site_wide', 1, 2, 20, 77, 88, 9, '[{\"text\":\"a\",\"before\":\"b\",\"after\":\"c\"}]' FROM sequence;
     INSERT INTO change (sequence, at, address, change, before, after)
     SELECT max(n), began_at, 'http://127.0.0.1/robots.txt', 'changed', randomblob(32), randomblob(32) FROM sequence;
     UPDATE url SET state = 'queued', attempts = 1, due = 1700000000000, failed_at = 1700000000000, reason = 'timed_out', admitted_in = (SELECT max(n) FROM sequence)
@@ -58,8 +58,8 @@ const MORE: &str = "
     UPDATE page_state SET doubt = 'unsure', doubted_since = 1700000000000, unsure = good
     WHERE url = (SELECT min(url) FROM page_state WHERE good IS NOT NULL);
     INSERT INTO mask (section, address, mask) VALUES (7, 'http://127.0.0.1/', '{}');
-    INSERT INTO second_look (url, visit, digest, rule, body, places)
-    SELECT visit.url, visit.id, visit.digest, rule, body, x'0101' FROM visit JOIN text ON text.id = visit.text ORDER BY visit.id LIMIT 1;
+    INSERT INTO second_look (url, visit, digest, rule, body, places, links)
+    SELECT visit.url, visit.id, visit.digest, rule, body, x'0101', '[\"The guide\"]' FROM visit JOIN text ON text.id = visit.text ORDER BY visit.id LIMIT 1;
     UPDATE sequence SET noise = '{\"hidden\":1,\"looked\":1,\"withdrawn\":1}';
     UPDATE text SET places = x'0101';
     INSERT INTO removed_url (fingerprint) VALUES (randomblob(16));

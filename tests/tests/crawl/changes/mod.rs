@@ -4,6 +4,7 @@ mod classes;
 mod ignored;
 mod in_between;
 mod killed;
+mod link_targets;
 mod listing;
 mod masses;
 mod menus;

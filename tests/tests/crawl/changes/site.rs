@@ -31,6 +31,9 @@ const POOL: u64 = 30;
 /// Titles of which a page shows five.
 const TITLES: u64 = 100;
 
+/// In the place of a token, which is another in each answer.
+pub(super) const TOKEN: &str = "{token}";
+
 /// In the place of the time of the day, to the second.
 pub(super) const CLOCK: &str = "{clock}";
 
@@ -204,8 +207,13 @@ fn answer(script: &Script, asked: &Asked) -> Reply {
         Some(Answer::Page(page)) if page.contains(NOISE) => {
             tagged(&page.replace(NOISE, &noise(&asked.target)), script.lies, asked)
         }
-        Some(Answer::Page(page)) => tagged(&page.replace(CLOCK, &clock()), script.lies, asked),
+        Some(Answer::Page(page)) => tagged(&page.replace(CLOCK, &clock()).replace(TOKEN, &token()), script.lies, asked),
     }
+}
+
+fn token() -> String {
+    static ANSWERS: AtomicU64 = AtomicU64::new(0);
+    format!("{:016x}", ANSWERS.fetch_add(1, Ordering::SeqCst).wrapping_mul(0x9e37_79b9_7f4a_7c15))
 }
 
 fn clock() -> String {

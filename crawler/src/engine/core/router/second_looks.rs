@@ -55,11 +55,13 @@ impl Core {
         let mut step = Step { counters: counted(requests, &result), health: change.health, ..Step::default() };
         step.counters.second_looks = 1;
         let (item, asked) = (lease.item().clone(), asked(requests, &result));
-        let mut look = SecondLookRow { page: item.id, digest: None, text: None };
+        let mut look = SecondLookRow { page: item.id, digest: None, text: None, links: None };
         if let Ok(answer) = result
             && let Content::Page(page) = answer.content
             && answer.truncated.is_none()
         {
+            let mut links = page.links.judged(self.starts.scope());
+            look.links = links.labels.take().map(|labels| (links.passed.kept(), labels));
             (look.digest, look.text) = (Some(page.digest), page.text);
         }
         step.second_look = Some(look);

@@ -22,12 +22,14 @@ pub(super) struct SecondLook {
     pub(super) digest: Option<[u8; 32]>,
     /// Its text, with the rule that made it.
     pub(super) text: Option<(u64, Text)>,
+    /// The texts of links that led elsewhere.
+    pub(super) links: Vec<String>,
 }
 
 /// The second look that followed a visit shortly.
 pub(super) fn second_look(connection: &Connection, url: i64, visit: i64) -> Result<Option<SecondLook>> {
     let mut select = connection.prepare_cached(
-        "SELECT second.digest, second.rule, second.body, second.places, visit.text FROM second_look AS second
+        "SELECT second.digest, second.rule, second.body, second.places, visit.text, second.links FROM second_look AS second
          JOIN visit ON visit.id = second.visit WHERE second.url = ? AND second.visit = ?",
     )?;
     let mut rows = select.query([url, visit])?;
@@ -41,7 +43,8 @@ pub(super) fn second_look(connection: &Connection, url: i64, visit: i64) -> Resu
         (Some(_), None) => own,
         _ => None,
     };
-    Ok(Some(SecondLook { digest: row.get(0)?, text }))
+    let links = row.get_ref(5)?.as_str_or_null()?.and_then(|kept| serde_json::from_str(kept).ok()).unwrap_or_default();
+    Ok(Some(SecondLook { digest: row.get(0)?, text, links }))
 }
 
 /// Learns what moves from all second looks: those that followed a visit shortly, and visits after `from`, up to `to`, that a change of
@@ -82,12 +85,15 @@ pub(super) fn learn(finder: &Finder<'_>, (from, to): (i64, i64)) -> Result<()> {
             Some(book) => book,
             None => book.insert(NoiseBook::read(connection, true)?),
         };
-        if first != other {
-            let mut masks = Mask::between(&first, &other, finder.current.sequence);
-            // Between two sequences texts are edited: there only what can be seen to move by itself is believed to.
-            masks.retain(|mask| unsure.is_none() || mask.kind() != MaskKind::Rotates);
+        let sequence = finder.current.sequence;
+        let mut masks = if first == other { Vec::new() } else { Mask::between(&first, &other, sequence) };
+        // Between two sequences texts are edited: there only what can be seen to move by itself is believed to.
+        masks.retain(|mask| unsure.is_none() || mask.kind() != MaskKind::Rotates);
+        masks.extend(second.links.iter().map(|text| Mask::of_link(text, sequence)));
+        if !masks.is_empty() {
             book.learn_from(finder, page, &standing, masks)?;
-        } else if second.digest.is_some() && second.digest != row.get(2)? {
+        }
+        if first == other && second.digest.is_some() && second.digest != row.get(2)? {
             book.bytes_move(finder, page, &standing)?;
         }
     }
@@ -102,5 +108,5 @@ fn earlier_look(connection: &Connection, visit: i64) -> Result<Option<SecondLook
     let mut select = connection.prepare_cached("SELECT digest, text FROM visit WHERE id = ?")?;
     let found = select.query_row([visit], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
     let Some((digest, text)) = found else { return Ok(None) };
-    Ok(Some(SecondLook { digest, text: texts::placed(connection, text)? }))
+    Ok(Some(SecondLook { digest, text: texts::placed(connection, text)?, links: Vec::new() }))
 }

@@ -7,6 +7,7 @@ use super::{
     super::schema,
     Finder, learnt,
     noise::{LookedPage, NoiseBook},
+    page_links,
     places::places,
     standings, texts,
 };
@@ -14,9 +15,6 @@ use crate::{
     changes::{ChangedLines, Difference, LookOutcome, Mask, Standing, Way, digest, shrunk},
     text::Text,
 };
-
-/// Lines of a page that are counted: one that changed more is reported by itself.
-pub(super) const MOST_LINES: usize = 2_000;
 
 /// Changes of a page whose copies before are known.
 const KNOWN: i64 = 3;
@@ -31,6 +29,7 @@ pub(super) fn prepare(connection: &Connection) -> Result<()> {
              look INTEGER NOT NULL,    -- Look::code
              mark BLOB, good_mark BLOB,-- what pages share that show the same: now, and before
              lines BLOB,               -- what changed
+             links TEXT,               -- those that lead elsewhere
              alike INTEGER,            -- the same for changes that are nearly the same
              unsure INTEGER NOT NULL,  -- 1: there was no second look yet
              since INTEGER,            -- the visit before what is reported appeared, if that is not the last
@@ -100,6 +99,8 @@ struct Found {
     mark: Option<[u8; 32]>,
     good_mark: Option<[u8; 32]>,
     lines: ChangedLines,
+    /// Links that lead elsewhere, as they are kept with a change.
+    links: Option<String>,
     /// The same for changes that are nearly the same.
     alike: Option<u64>,
     /// Whether there was no second look yet.
@@ -116,6 +117,7 @@ impl Found {
             mark: None,
             good_mark: None,
             lines: ChangedLines::default(),
+            links: None,
             alike: None,
             unsure: false,
             since: None,
@@ -206,9 +208,12 @@ fn there(finder: &Finder<'_>, visit: &Visit<'_>, standing: &Standing, book: &mut
     }
     let second = is_second(finder, visit)?;
     // Elements that are left out may be all that differs.
-    let shows_all = now == before && finder.rules.ignore.selectors().next().is_none();
+    let has_selectors = finder.rules.ignore.selectors().next().is_some();
+    let shows_all = now == before && !has_selectors;
     let [now, before] = [now, before].map(|text| finder.rules.ignore.apply(text));
-    if now == before {
+    // Links may be in elements that are left out.
+    let links = if has_selectors { Vec::new() } else { page_links::edits(connection, standing.good, visit.id)? };
+    if now == before && links.is_empty() {
         if !shows_all {
             // What is ignored is the difference, so there is none.
             return same(finder, visit, standing, book, Difference::None);
@@ -217,7 +222,7 @@ fn there(finder: &Finder<'_>, visit: &Visit<'_>, standing: &Standing, book: &mut
         let found = same(finder, visit, standing, book, if is_noise { Difference::Noise } else { Difference::Bytes })?;
         return Ok(Found { unsure: !second && finder.looks_twice(), ..found });
     }
-    let judged = book.look(finder, (visit.page, standing), (&before, &now), second, MOST_LINES)?;
+    let judged = book.look(finder, (visit.page, standing), (&before, &now), &links, second)?;
     if !judged.differs {
         if let Some(since) = judged.stayed {
             let look = LookOutcome::There(Difference::Text(Way::Onwards));
@@ -226,9 +231,10 @@ fn there(finder: &Finder<'_>, visit: &Visit<'_>, standing: &Standing, book: &mut
         let noise = if judged.is_whole { Difference::AllNoise } else { Difference::Noise };
         return Ok(Found::plain(LookOutcome::There(noise)));
     }
+    let known_text = (before != now).then_some((&now, &*book));
     let way = if shrunk(&before, &now) {
         Way::Shrunk
-    } else if is_known(finder, visit, Some((&now, book)))? {
+    } else if is_known(finder, visit, known_text)? {
         Way::Back
     } else {
         Way::Onwards
@@ -237,10 +243,12 @@ fn there(finder: &Finder<'_>, visit: &Visit<'_>, standing: &Standing, book: &mut
     let unsure = !second && finder.looks_twice();
     let masks = book.of(connection, visit.page)?;
     let [mark, good_mark] = [&now, &before].map(|text| Some(digest(&Mask::strip(text, &masks))));
+    let links = page_links::kept(connection, &judged.links)?;
     Ok(Found {
         mark,
         good_mark,
         lines: judged.lines,
+        links,
         alike: Some(judged.alike),
         unsure,
         since: judged.stayed,
@@ -311,8 +319,8 @@ fn is_known(finder: &Finder<'_>, visit: &Visit<'_>, now: Option<(&Text, &NoiseBo
 
 fn keep(connection: &Connection, visit: &Visit<'_>, [host, section]: [i64; 2], at: i64, found: &Found) -> Result<()> {
     let mut insert = connection.prepare_cached(
-        "INSERT INTO temp.look (visit, url, at, host, section, look, mark, good_mark, lines, alike, unsure, since)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO temp.look (visit, url, at, host, section, look, mark, good_mark, lines, links, alike, unsure, since)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     )?;
     let lines = found.lines.to_bytes();
     insert.execute(params![
@@ -325,6 +333,7 @@ fn keep(connection: &Connection, visit: &Visit<'_>, [host, section]: [i64; 2], a
         found.mark,
         found.good_mark,
         lines,
+        found.links,
         found.alike.map(u64::cast_signed),
         found.unsure,
         found.since,

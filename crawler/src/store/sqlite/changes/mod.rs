@@ -20,6 +20,7 @@ mod mass;
 mod moves;
 mod noise;
 mod orphans;
+mod page_links;
 mod places;
 mod read;
 mod reported;

@@ -4,9 +4,8 @@ use rusqlite::{Connection, OptionalExtension, Result, params};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::{
-    Finder, judged,
-    looks::{self, MOST_LINES},
-    noise::NoiseBook,
+    Finder, judged, looks,
+    noise::{MOST_LINES, NoiseBook},
     sections::SectionBoilerplate,
     standings,
 };

@@ -10,10 +10,13 @@ use rusqlite::{Connection, OptionalExtension, Result, params};
 
 use super::{super::schema, Finder, dates, places, standings, texts};
 use crate::{
-    changes::{ChangedLines, Explained, Mask, MaskKind, PageNoise, Standing, alike, edits},
+    changes::{ChangedLines, Edit, Explained, LinkEdit, Mask, MaskKind, PageNoise, Standing, alike, edits},
     store::NoiseFigures,
     text::Text,
 };
+
+/// Lines of a page that are counted: one that changed more is reported by itself.
+pub(super) const MOST_LINES: usize = 2_000;
 
 /// Pages of a section whose masks are compared with one another, at most.
 const MOST_PAGES: usize = 200;
@@ -65,6 +68,8 @@ pub(super) struct PageText {
 pub(super) struct JudgedText {
     /// What no mask hides.
     pub(super) lines: ChangedLines,
+    /// Links that lead elsewhere, and are known not to do so by themselves.
+    pub(super) links: Vec<LinkEdit>,
     /// The same for changes that are nearly the same.
     pub(super) alike: u64,
     /// Whether there is any of it.
@@ -73,6 +78,23 @@ pub(super) struct JudgedText {
     pub(super) is_whole: bool,
     /// The visit before something appeared that has turned out to stay.
     pub(super) stayed: Option<i64>,
+}
+
+/// What is left of link edits without those that masks hide.
+fn left_links(links: &[LinkEdit], masks: &[Mask], explained: &mut Explained<'_>) -> Vec<LinkEdit> {
+    let mut left = Vec::new();
+    for edit in links {
+        match masks.iter().position(|mask| mask.hides_link(&edit.text)) {
+            Some(mask) => explained.moved.push((mask, Vec::new())),
+            None => left.push(edit.clone()),
+        }
+    }
+    left
+}
+
+/// A link edit as lines of a text.
+fn link_lines(edit: &LinkEdit) -> [String; 2] {
+    edit.targets.each_ref().map(|target| format!("[{}]({target})", edit.text))
 }
 
 impl NoiseBook {
@@ -131,8 +153,8 @@ impl NoiseBook {
         finder: &Finder<'_>,
         (page, standing): (LookedPage<'_>, &Standing),
         (before, now): (&Text, &Text),
+        link_edits: &[LinkEdit],
         looked_twice: bool,
-        most_lines: usize,
     ) -> Result<JudgedText> {
         let mut noise = of_page(finder.connection, page.url)?;
         let known = noise.clone();
@@ -147,8 +169,11 @@ impl NoiseBook {
             }
         }
         let hidden = explained.hidden() as u64;
+        let left_edits = left_links(link_edits, &masks, &mut explained);
+        let led: Vec<[String; 2]> = left_edits.iter().map(link_lines).collect();
+        explained.edits.extend(led.iter().map(|[before, after]| Edit { removed: vec![before], added: vec![after] }));
         let differs = !explained.edits.is_empty();
-        let lines = ChangedLines::of(&explained.edits, most_lines);
+        let lines = ChangedLines::of(&explained.edits, MOST_LINES);
         let left: usize = explained.edits.iter().map(|edit| edit.removed.len() + edit.added.len()).sum();
         if looked_twice {
             let all: usize = edits(before, now).iter().map(|edit| edit.removed.len() + edit.added.len()).sum();
@@ -164,6 +189,7 @@ impl NoiseBook {
         }
         Ok(JudgedText {
             lines,
+            links: left_edits,
             alike: alike(&explained.edits),
             differs,
             is_whole: explained.is_whole && !differs,

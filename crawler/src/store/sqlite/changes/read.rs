@@ -46,10 +46,11 @@ pub(in crate::store::sqlite) fn changes(
     with_texts: bool,
     mut each: impl FnMut(ChangeLine) -> bool,
 ) -> Result<()> {
-    let alike = if schema::has_mask_table(connection)? { "nullif(alike, 0)" } else { "NULL" };
+    let (alike, link_edits) =
+        if schema::has_mask_table(connection)? { ("nullif(alike, 0)", "links") } else { ("NULL", "NULL") };
     let query = format!(
         "SELECT coalesce(url.url, change.address, ''), change.change, change.sequence, change.at, change.before,
-                change.after, change.target, change.count, change.before_text, change.after_text, {alike}
+                change.after, change.target, change.count, change.before_text, change.after_text, {alike}, {link_edits}
          FROM change LEFT JOIN url ON url.id = change.url WHERE change.id = ?"
     );
     let read = |row: &Row<'_>| Ok((line(row)?, [row.get(8)?, row.get(9)?]));
@@ -134,6 +135,7 @@ fn line(row: &Row<'_>) -> Result<ChangeLine> {
         count: row.get(7)?,
         alike: row.get(10)?,
         texts: None,
+        links: row.get_ref(11)?.as_str_or_null()?.and_then(|kept| serde_json::from_str(kept).ok()).unwrap_or_default(),
     })
 }
 

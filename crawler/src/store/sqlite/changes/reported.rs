@@ -17,12 +17,12 @@ pub(super) fn report(finder: &Finder<'_>, sections: &SectionBoilerplate) -> Resu
     each_look(finder)?;
     resolve_moves(finder, sections)?;
     fold_volatile(finder, first)?;
-    note_alike(connection, first)?;
     let mut edits = connection.prepare("SELECT hash, pages, visit FROM temp.edit ORDER BY hash")?;
     let mut edits = edits.query([])?;
     while let Some(row) = edits.next()? {
         site_wide(finder, row.get(0)?, row.get(1)?, row.get(2)?)?;
     }
+    note_alike(connection, first)?;
     let lines = "INSERT OR REPLACE INTO site_wide (line, sequence) SELECT hash, ?1 FROM temp.line
                  WHERE pages >= ?2 AND EXISTS (SELECT 1 FROM temp.edit)";
     connection.execute(lines, params![sequence, finder.rules.site_wide_pages])?;
@@ -90,8 +90,11 @@ fn fold_volatile(finder: &Finder<'_>, first: i64) -> Result<()> {
     connection.execute("UPDATE change SET count = ? WHERE id = ?", params![pages, kept]).map(|_| ())
 }
 
-/// Notes which changes of this pass are nearly the same: the same edit, pages of a section that cannot be seen, or that moved into one.
+/// Notes which links lead elsewhere, and which changes of this pass are nearly the same: the same edit, pages of a section that cannot be seen, or that moved into one.
 fn note_alike(connection: &Connection, first: i64) -> Result<()> {
+    let links = "UPDATE change SET links = look.links FROM temp.look WHERE look.url = change.url AND change.id >= ?
+                 AND change IN ('changed_text', 'reverted', 'site_wide')";
+    connection.execute(links, [first])?;
     let update = "UPDATE change SET alike = CASE WHEN change IN ('unreachable', 'reachable') THEN look.section ELSE coalesce(look.alike, 0) END
                   FROM temp.look WHERE look.url = change.url AND change.id >= ?
                   AND change IN ('changed_text', 'reverted', 'unreachable', 'reachable', 'moved')";

@@ -17,11 +17,12 @@ use super::{
     Finder, judged, looks,
     mass::{self, Telling},
     noise::NoiseBook,
+    page_links,
     places::places,
     sections, texts,
 };
 use crate::{
-    changes::{Difference, LookOutcome, Way, has_clock},
+    changes::{Difference, LookOutcome, Way, has_clock, link_edits},
     purpose::Purpose,
     queue::WorkItem,
     store::{Counters, SecondLookRow},
@@ -45,6 +46,9 @@ const SHARED: usize = 3;
 
 /// After this time a clock that shows seconds shows another one.
 const A_SECOND: Duration = Duration::from_millis(1_100);
+
+/// Texts of links that are kept of a second look, at most.
+const MOST_LINKS: usize = 50;
 
 /// With fewer nothing is known of a section.
 const FEWEST_OF_SECTION: usize = 3;
@@ -171,6 +175,17 @@ fn unsure(finder: &Finder<'_>, room: usize) -> std::result::Result<Vec<i64>, Fau
     Ok(pages)
 }
 
+/// The texts of links that led elsewhere at the second look, as they are kept.
+fn moved_links(connection: &Connection, url: u64, look: &SecondLookRow) -> Result<Option<String>> {
+    let before = page_links::of_page(connection, url)?;
+    let links = look.links.as_ref().map(|(links, labels)| (links.iter().flat_map(|link| link.to_be_bytes()), labels));
+    let now = links.and_then(|(links, labels)| page_links::of_kept(&links.collect::<Vec<_>>(), labels));
+    let Some((before, now)) = before.zip(now) else { return Ok(None) };
+    let edits = link_edits(&before, &now);
+    let texts: Vec<&str> = edits.iter().map(|edit| &*edit.text).take(MOST_LINKS).collect();
+    Ok((!texts.is_empty()).then(|| serde_json::to_string(&texts).expect("texts are plain JSON")))
+}
+
 /// Writes what a page said when it was fetched once more.
 pub(in crate::store::sqlite) fn write_second_look(
     connection: &Connection,
@@ -178,11 +193,12 @@ pub(in crate::store::sqlite) fn write_second_look(
     look: &SecondLookRow,
 ) -> Result<()> {
     let mut insert = connection.prepare_cached(
-        "INSERT OR REPLACE INTO second_look (url, visit, digest, rule, body, places)
-         SELECT id, visit, ?2, ?3, ?4, ?5 FROM url WHERE id = ?1 AND visit IS NOT NULL",
+        "INSERT OR REPLACE INTO second_look (url, visit, digest, rule, body, places, links)
+         SELECT id, visit, ?2, ?3, ?4, ?5, ?6 FROM url WHERE id = ?1 AND visit IS NOT NULL",
     )?;
     let text = look.text.as_ref();
     let body = text.map(|text| &text.body).filter(|body| !body.is_empty());
     let places = text.filter(|_| body.is_some()).map(|text| &text.places);
-    insert.execute(params![url, look.digest, text.map(|text| text.rule), body, places]).map(|_| ())
+    let links = moved_links(connection, url, look)?;
+    insert.execute(params![url, look.digest, text.map(|text| text.rule), body, places, links]).map(|_| ())
 }

@@ -379,6 +379,7 @@ fn noise_tables(last: &Last) -> [CheckedTable; 2] {
         number("rule", 0..=i64::MAX).or_null(),
         column("body", ValueKind::Packed).or_null(),
         column("places", ValueKind::Bytes).or_null(),
+        text("links", ValueKind::Json).or_null(),
     ];
     [table("mask", masks), table("second_look", looks)]
 }
@@ -405,6 +406,7 @@ fn changes(last: &Last) -> [CheckedTable; 4] {
         text("target", ValueKind::Text).or_null(),
         number("count", COUNT).or_null(),
         number("edit", ANY).or_null(),
+        text("links", ValueKind::Json).or_null(),
         number("alike", ANY),
         number("in_links", COUNT),
     ];

@@ -1,0 +1,54 @@
+//! A link that leads elsewhere is a change of the page, if it does not do so by itself.
+
+use super::{
+    NOTHING,
+    site::{Answer, NOISE, Site, TEXT, TOKEN, own_text},
+};
+
+/// A page with a link.
+fn linking(path: &str, text: &str, target: &str, more: &str) -> Answer {
+    let own: Vec<_> = own_text(path).lines().map(|line| format!("<p>{line}</p>\n")).collect();
+    Answer::Page(format!("{}<p><a href=\"{target}\">{text}</a></p>{more}", own.concat()))
+}
+
+#[test]
+fn a_link_that_leads_elsewhere_is_reported_and_shown() {
+    for more in ["", NOISE] {
+        let site = Site::of(["/docs/1", "/docs/2", "/docs/3", "/docs/4"]);
+        for path in ["/docs/3", "/docs/4"] {
+            site.set(path, linking(path, "The guide", "/docs/1", more));
+        }
+        site.crawl(&TEXT);
+        assert_eq!(site.again(&[]), NOTHING);
+        site.set("/docs/3", linking("/docs/3", "The guide", "/docs/2", more));
+        assert_eq!(site.again(&[]), ["changed_text /docs/3"], "{more}");
+        let line = site.lines(&["--diff"]).remove(0);
+        let diff = line["diff"].as_str().expect("a diff");
+        let [before, after] = ["1", "2"].map(|page| site.server.url(&format!("/docs/{page}")));
+        assert!(diff.ends_with(&format!("-[The guide]({before})\n+[The guide]({after})\n")), "{diff}");
+        assert_eq!(site.again(&[]), NOTHING);
+    }
+}
+
+#[test]
+fn a_link_that_many_pages_have_is_a_site_wide_edit() {
+    let paths: Vec<_> = (1..=12).map(|number| format!("/docs/{number}")).collect();
+    let site = Site::of(&paths);
+    let set = |target: &str| paths.iter().for_each(|path| site.set(path, linking(path, "Imprint", target, "")));
+    set("/docs/1");
+    site.crawl(&TEXT);
+    set("/docs/2");
+    assert_eq!(site.again(&[]), ["site_wide x12"]);
+    assert!(site.lines(&["--diff"])[0]["diff"].as_str().is_some_and(|diff| diff.contains("+[Imprint](")));
+}
+
+#[test]
+fn a_link_with_a_session_is_noise() {
+    let site = Site::of(["/docs/1", "/docs/2"]);
+    let target = format!("http://shop.invalid/{TOKEN}/cart?sid={TOKEN}");
+    site.set("/docs/1", Answer::Page(format!("<p>{}<p><a href='{target}'>Your cart</a>", own_text("/docs/1"))));
+    site.crawl(&TEXT);
+    for _ in 0..3 {
+        assert_eq!(site.again(&[]), NOTHING);
+    }
+}
