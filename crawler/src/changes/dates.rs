@@ -12,8 +12,12 @@ pub fn moving_dates([first, second, third]: [&Text; 3], masks: &[Mask], sequence
         return Vec::new();
     }
     let earlier = dates(first, second, masks);
+    let places = Mask::between(first, second, sequence);
     let mut found = Mask::between(second, third, sequence);
-    found.retain_mut(|mask| mask.keep_kinds(|kind| later.contains(&kind) && earlier.contains(&kind)));
+    found.retain_mut(|mask| {
+        let here: HashSet<u32> = places.iter().filter(|place| place.is_like(mask)).flat_map(Mask::kinds).collect();
+        mask.keep_kinds(|kind| [&later, &earlier, &here].iter().all(|kinds| kinds.contains(&kind)))
+    });
     found
 }
 

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use super::{
     edit::{Edit, edits},
-    line_pattern::{shape, short},
+    line_pattern::{LinePattern, shape, short},
+    link_edit::LinkEdit,
     mask::{MOST_REGIONS, Mask, MaskKind, Side},
     multiset::{counts, take_one, without},
     region::{PlacedLine, TextRegion, regions},
@@ -15,9 +16,15 @@ use crate::text::{ElementPath, Text};
 #[derive(Debug, Clone, Copy)]
 pub(super) struct AppearedLine<'a> {
     pub(super) line: PlacedLine<'a>,
-    /// The kind of its pattern, if its values move; 0 if it is others that move there.
+    /// The kind of its pattern, if its values move; 0 if it is others that move there, [`LINK`] if it is a link.
     pub(super) kind: u32,
 }
+
+/// The kind of a link that leads elsewhere.
+pub(super) const LINK: u32 = u32::MAX;
+
+/// Comparisons of lines that are in other elements now, at most.
+const MOST_COMPARISONS: usize = 100_000;
 
 /// Lines that are compared with one that is in other elements now, at most.
 const MOST_ALIKE: usize = 50;
@@ -62,6 +69,22 @@ impl<'a> Explained<'a> {
         self.masked.iter().map(|edit| edit.removed.len() + edit.added.len()).sum()
     }
 
+    /// What is left of link edits that are no edit of the text. Those that masks hide wait, as it is not known whether they stay.
+    pub fn left_links(&mut self, links: &'a [LinkEdit], masks: &[Mask]) -> Vec<&'a LinkEdit> {
+        let mut left = Vec::new();
+        for edit in links {
+            match masks.iter().position(|mask| mask.hides_link(&edit.text)) {
+                Some(mask) => {
+                    let line = PlacedLine { text: &edit.text, path: ElementPath::default() };
+                    self.appeared.push(AppearedLine { line, kind: LINK });
+                    self.moved.push((mask, Vec::new()));
+                }
+                None => left.push(edit),
+            }
+        }
+        left
+    }
+
     fn take(&mut self, region: &TextRegion<'a>, masks: &[Mask]) {
         let paths = region.paths();
         let mut sides: Vec<_> = paths.iter().map(|path| Place::of(region, *path)).collect();
@@ -95,10 +118,14 @@ impl<'a> Explained<'a> {
     fn take_values_elsewhere(&mut self, places: &mut [Place<'a>], masks: &[Mask]) -> bool {
         let is_there = |mask: &&Mask| places.iter().any(|place| place.path == mask.path());
         let patterns = masks.iter().filter(is_there).flat_map(|mask| mask.patterns().map(|of| (mask.path(), of)));
-        let patterns: Vec<_> = patterns.collect();
+        // By what is the same on all pages: labels are not asked for.
+        let mut patterns: Vec<_> = patterns.map(|(path, of)| (path, LinePattern { label: 0, ..of })).collect();
+        patterns.sort_unstable_by_key(|(path, of)| (*path, of.shape, of.moving));
+        patterns.dedup();
         if patterns.is_empty() || places.len() < 2 {
             return false;
         }
+        let mut left = MOST_COMPARISONS;
         let mut added = open_lines(places, 1);
         let mut any = false;
         for (shape, removed) in open_lines(places, 0) {
@@ -112,6 +139,10 @@ impl<'a> Explained<'a> {
                     let mut known = patterns.iter().filter(|(path, _)| paths.contains(path));
                     known.find(|(_, pattern)| pattern.is_same(line, other)).map(|(_, pattern)| pattern.kind())
                 };
+                left = left.saturating_sub(added.len().min(MOST_ALIKE) * patterns.len());
+                if left == 0 {
+                    return any;
+                }
                 let mut alike = added.iter().take(MOST_ALIKE).enumerate();
                 let found = alike.find_map(|(found, other)| Some((found, kind(other)?)));
                 let Some((found, kind)) = found else { continue };

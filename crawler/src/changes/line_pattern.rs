@@ -93,7 +93,12 @@ impl LinePattern {
             return false;
         };
         let moves = |place: usize| place < MOST_WORDS && self.moving & (1 << place) != 0;
-        one.iter().zip(&other).enumerate().all(|(place, (one, other))| moves(place) || one.text == other.text)
+        let is_value = |one: &Word<'_>, other: &Word<'_>| may_move(one.text) && may_move(other.text);
+        let is_same = |place: usize, one, other| moves(place) && is_value(one, other);
+        one.iter()
+            .zip(&other)
+            .enumerate()
+            .all(|(place, (one, other))| one.text == other.text || is_same(place, one, other))
     }
 
     /// Whether a line has the words that stay.

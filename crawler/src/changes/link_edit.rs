@@ -23,8 +23,11 @@ pub struct LinkEdit {
     pub targets: [Box<str>; 2],
 }
 
-/// Those between two looks at a page. A link whose text is another is an edit of the text.
+/// Those between two looks at a page; none where it has too many links. A link whose text is another is an edit of the text.
 pub fn link_edits(before: &[TextLink], after: &[TextLink]) -> Vec<LinkEdit> {
+    if before.len().max(after.len()) > MOST_LINKS {
+        return Vec::new();
+    }
     let [before, after] = [before, after].map(by_text);
     let mut edits = Vec::new();
     for (text, targets) in &before {
@@ -41,7 +44,7 @@ pub fn link_edits(before: &[TextLink], after: &[TextLink]) -> Vec<LinkEdit> {
 
 fn by_text(links: &[TextLink]) -> BTreeMap<&str, BTreeSet<&str>> {
     let mut targets = BTreeMap::<&str, BTreeSet<&str>>::new();
-    for link in links.iter().filter(|link| link.text.contains(char::is_alphanumeric)).take(MOST_LINKS) {
+    for link in links.iter().filter(|link| link.text.contains(char::is_alphanumeric)) {
         targets.entry(&link.text).or_default().insert(&link.target);
     }
     targets

@@ -105,6 +105,11 @@ impl Mask {
         masks
     }
 
+    /// The kinds of its lines of values.
+    pub(super) fn kinds(&self) -> Vec<u32> {
+        self.patterns().map(|pattern| pattern.kind()).collect()
+    }
+
     /// Keeps the lines of values of these kinds; whether there are any.
     pub(super) fn keep_kinds(&mut self, is_kept: impl Fn(u32) -> bool) -> bool {
         self.patterns.retain(|(shape, moving, label)| {
@@ -132,8 +137,8 @@ impl Mask {
         };
         let patterns = patterns.filter(|_| kind == MaskKind::Value);
         let rotates = kind == MaskKind::Rotates;
-        let differing = without(&before, &after).into_iter().chain(without(&after, &before));
-        let mut known: Vec<_> = differing.filter(|_| rotates).map(short).collect();
+        // What is there now alone may stay.
+        let mut known: Vec<_> = without(&before, &after).into_iter().filter(|_| rotates).map(short).collect();
         known.sort_unstable();
         known.dedup();
         let differs = before.iter().zip(&after).find(|(one, other)| one != other);
@@ -178,10 +183,12 @@ impl Mask {
         }
     }
 
-    /// Links with this text lead elsewhere at each look.
-    pub fn of_link(text: &str, sequence: u32) -> Self {
-        let example = [shortened(text), String::new()];
-        Self { kind: MaskKind::Link, known: vec![short(text)], example, ..Self::of_bytes(sequence) }
+    /// Links with these texts lead elsewhere at each look; nothing where there are none.
+    pub fn of_links<S: AsRef<str>>(texts: &[S], sequence: u32) -> Option<Self> {
+        let example = [shortened(texts.first()?.as_ref()), String::new()];
+        let mut mask = Self { kind: MaskKind::Link, example, ..Self::of_bytes(sequence) };
+        mask.learn(texts.iter().map(|text| short(text.as_ref())));
+        Some(mask)
     }
 
     /// Whether it hides where links with this text lead.
@@ -243,6 +250,11 @@ impl Mask {
         }
     }
 
+    /// Whether lines in these elements come and go.
+    pub(super) fn rotates_at(&self, path: u64) -> bool {
+        self.path == path && !self.kind.is_hidden()
+    }
+
     /// Whether a line was there and went.
     pub(super) fn knows(&self, line: u32) -> bool {
         self.known.binary_search(&line).is_ok()
@@ -268,8 +280,7 @@ impl Mask {
             (true, MaskKind::Rotates | MaskKind::Reorders, MaskKind::Rotates | MaskKind::Reorders) => {
                 self.is_at(other.around).is_some()
             }
-            (true, MaskKind::Bytes, MaskKind::Bytes) => true,
-            (true, MaskKind::Link, MaskKind::Link) => self.known == other.known,
+            (true, MaskKind::Bytes, MaskKind::Bytes) | (true, MaskKind::Link, MaskKind::Link) => true,
             _ => false,
         }
     }
@@ -320,6 +331,7 @@ impl Mask {
             && match (self.kind, other.kind) {
                 (MaskKind::Value, MaskKind::Value) => patterns(),
                 (MaskKind::Rotates, _) => self.lines >= other.lines,
+                (MaskKind::Link, MaskKind::Link) => other.known.iter().all(|link| self.knows(*link)),
                 (own, other) => own == other,
             }
     }
@@ -523,7 +535,7 @@ mod tests {
         let pages = [page("x", "one", "two"), page("y", "six", "one"), page("z", "ten", "six")];
         assert!(Mask::common(&pages[..2]).is_empty());
         let common = Mask::common(&pages);
-        assert_eq!((common.len(), common[0].pages, common[0].since, common[0].known.len()), (1, 3, 4, 4));
+        assert_eq!((common.len(), common[0].pages, common[0].since, common[0].known.len()), (1, 3, 4, 3));
         assert_eq!(shown(["#q|text|-ten|end", "#q|text|-other|end"], &common), NOTHING);
         assert_eq!(shown(["#q|text|-ten|foot", "#q|text|-other|foot"], &common), NOTHING, "the only one of its kind");
         assert_eq!(shown(["#q|text|-ten|foot|-ad", "#q|text|-other|foot|-ad"], &common), ["-ten>-other"]);

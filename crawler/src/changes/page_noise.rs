@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    explained::{AppearedLine, Explained},
+    explained::{AppearedLine, Explained, LINK},
     line_pattern::short,
     mask::{Mask, MaskKind},
     region::placed,
@@ -14,6 +14,9 @@ use crate::text::Text;
 
 /// Looks in a row in which a line was there, after which it stays: it is reported, though it appeared where things move.
 const STAYS: u32 = 3;
+
+/// The same where other lines of its kind move.
+const STAYS_AMONG_OTHERS: u32 = 9;
 
 /// Looks in a row in which nothing moved at a place, after which it is a place like any other.
 const STILL: u32 = 5;
@@ -69,12 +72,18 @@ impl PageNoise {
         }
         let keys: HashSet<u32> = placed(text).iter().map(super::region::PlacedLine::key).collect();
         let comes_and_goes =
-            |line: &WaitingLine| masks.iter().any(|mask| mask.path().number() == line.path && mask.knows(line.line));
-        // A value that another line of its kind has again has not come to rest.
-        let moves =
-            |line: &WaitingLine| line.kind != 0 && explained.appeared.iter().any(|other| other.kind == line.kind);
-        self.waiting.retain(|line| keys.contains(&line.key) && !comes_and_goes(line) && !moves(line));
-        let stayed = self.wait();
+            |line: &WaitingLine| masks.iter().any(|mask| mask.rotates_at(line.path) && mask.knows(line.line));
+        let is_there = |line: &WaitingLine| match line.kind {
+            LINK => explained.appeared.iter().all(|other| other.kind != LINK || short(other.line.text) != line.line),
+            _ => keys.contains(&line.key) && !comes_and_goes(line),
+        };
+        self.waiting.retain(is_there);
+        // Where another line of its kind has another value again, its own may be the same by chance.
+        let moves = |line: &WaitingLine| {
+            let is_like = |other: &AppearedLine<'_>| other.kind == line.kind && other.line.path.number() == line.path;
+            line.kind != 0 && explained.appeared.iter().any(is_like)
+        };
+        let stayed = self.wait(moves);
         for AppearedLine { line, kind } in &explained.appeared {
             let (key, path) = (line.key(), line.path.number());
             let waiting = WaitingLine { key, line: short(line.text), path, kind: *kind, looks: 1, before };
@@ -88,7 +97,7 @@ impl PageNoise {
     /// Takes in a look at which the page had the text that it had; the same.
     pub fn same_text(&mut self) -> Option<i64> {
         self.count(&[]);
-        self.wait()
+        self.wait(|_| false)
     }
 
     /// Nothing moved at the other masks. What has not moved for long is forgotten.
@@ -104,14 +113,15 @@ impl PageNoise {
     }
 
     /// The lines that wait were there once more.
-    fn wait(&mut self) -> Option<i64> {
+    fn wait(&mut self, moves: impl Fn(&WaitingLine) -> bool) -> Option<i64> {
         let mut stayed = None;
         self.waiting.retain_mut(|line| {
             line.looks += 1;
-            if line.looks >= STAYS {
+            let stays = line.looks >= if moves(line) { STAYS_AMONG_OTHERS } else { STAYS };
+            if stays {
                 stayed = Some(stayed.map_or(line.before, |before: i64| before.min(line.before)));
             }
-            line.looks < STAYS
+            !stays
         });
         stayed
     }
@@ -180,6 +190,10 @@ mod tests {
         assert!(page.reported.is_empty());
         page.looks(&["*Task 8|*Task 9|b"; 3]);
         assert_eq!(page.reported, [(8, 5)]);
+        let mut page = Watched::new(["*Price 1|*Price 17|b", "*Price 2|*Price 18|b"]);
+        let moving: Vec<_> = (3..14).map(|number| format!("*Price {number}|*Price 99|b")).collect();
+        page.looks(&moving.iter().map(String::as_str).collect::<Vec<_>>());
+        assert_eq!(page.reported.len(), 1, "a value that stays beside one that moves is reported, if late");
     }
 
     #[test]

@@ -292,7 +292,10 @@ fn difference(line: &ChangeLine) -> Option<String> {
         let [before, after] = [before, after].map(|text| Text::from_stored(text));
         unified(&before, &after, CONTEXT)
     });
-    let mut shown = texts?;
+    if texts.is_none() && line.links.is_empty() {
+        return None;
+    }
+    let mut shown = texts.unwrap_or_default();
     if !(shown.is_empty() || shown.ends_with('\n') || line.links.is_empty()) {
         shown.push('\n');
     }

@@ -60,7 +60,8 @@ fn asked(log: &[Hit]) -> BTreeMap<String, usize> {
 
 /// What `webloom changes` lists, of one page.
 fn reported(dir: &Path, page: &str) -> Vec<String> {
-    let lines = Webloom::new(["changes", "--format", "jsonl"]).args([dir]).run().expect(0).json_lines();
+    let mut lines = Webloom::new(["changes", "--format", "jsonl"]).args([dir]).run().expect(0).json_lines();
+    lines.sort_by_key(|line| line["at"].as_str().and_then(|at| at.parse::<jiff::Timestamp>().ok()));
     let of_page = lines.iter().filter(|line| line["url"].as_str().is_some_and(|url| url.ends_with(page)));
     of_page.map(|line| line["change"].as_str().unwrap_or_default().to_owned()).collect()
 }

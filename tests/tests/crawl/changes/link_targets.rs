@@ -2,7 +2,7 @@
 
 use super::{
     NOTHING,
-    site::{Answer, NOISE, Site, TEXT, TOKEN, own_text},
+    site::{Answer, Site, TEXT, TOKEN, own_text},
 };
 
 /// A page with a link.
@@ -13,7 +13,8 @@ fn linking(path: &str, text: &str, target: &str, more: &str) -> Answer {
 
 #[test]
 fn a_link_that_leads_elsewhere_is_reported_and_shown() {
-    for more in ["", NOISE] {
+    let other_bytes = format!("<form><input name=token type=hidden value={TOKEN}></form>");
+    for more in ["", &other_bytes] {
         let site = Site::of(["/docs/1", "/docs/2", "/docs/3", "/docs/4"]);
         for path in ["/docs/3", "/docs/4"] {
             site.set(path, linking(path, "The guide", "/docs/1", more));
@@ -51,4 +52,13 @@ fn a_link_with_a_session_is_noise() {
     for _ in 0..3 {
         assert_eq!(site.again(&[]), NOTHING);
     }
+}
+
+#[test]
+fn a_page_that_asks_not_to_follow_its_links_has_the_links_that_it_had() {
+    let site = Site::of(["/docs/1", "/docs/2"]);
+    site.set("/docs/1", linking("/docs/1", "The guide", "/docs/2", ""));
+    site.crawl(&TEXT);
+    site.set("/docs/1", linking("/docs/1", "The guide", "/docs/2", "<meta name=robots content=nofollow>"));
+    assert_eq!(site.again(&[]), ["changed /docs/1"]);
 }

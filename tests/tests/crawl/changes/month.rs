@@ -31,6 +31,8 @@ struct Month {
     noise: &'static str,
     markup: &'static str,
     expected: Vec<String>,
+    /// Lines that were to be reported so far.
+    lines: usize,
     /// What is to be reported with the next sequence.
     next: Vec<String>,
 }
@@ -54,6 +56,7 @@ impl Month {
             noise,
             markup: "p",
             expected: Vec::new(),
+            lines: 0,
             next: Vec::new(),
         };
         month.publish();
@@ -239,6 +242,7 @@ impl Month {
 
         // On pages of which bytes move, no change of bytes alone is reported.
         self.expected.retain(|line| self.noise.is_empty() || !line.starts_with("changed /"));
+        self.lines += self.expected.len();
         for line in self.site.again(&SOON) {
             if let Some(place) = self.expected.iter().position(|expected| *expected == line) {
                 drop(self.expected.swap_remove(place));
@@ -267,5 +271,7 @@ fn still_or_not(noise: &'static str) {
     assert_eq!(month.count(), 300);
     month.site.crawl(&TEXT);
     let faults: Vec<_> = (1..=ROUNDS).flat_map(|round| month.round(round)).collect();
-    assert!(faults.is_empty(), "{faults:#?}");
+    // What moves may show by chance what was there before: one line in a hundred may be false, and none missing.
+    let most = if noise.is_empty() { 0 } else { month.lines / 100 };
+    assert!(faults.len() <= most && faults.iter().all(|fault| fault.ends_with(" is reported")), "{faults:#?}");
 }

@@ -193,6 +193,30 @@ fn a_site_where_all_is_noise_has_one_line() {
 }
 
 #[test]
+fn an_edit_between_two_looks_is_reported_late_and_not_lost() {
+    let before = ["The first text</p><p>of this page", "<a href=/old>The guide</a>"];
+    let after = ["Another text</p><p>of this page", "<a href=/new>The guide</a>"];
+    for edited in 0..2 {
+        let asked = AtomicUsize::new(0);
+        let server = serve(move |request| match &*request.target {
+            "/" => Reply::html("<a href=/page>x</a>"),
+            "/old" | "/new" => Reply::html(&*request.target),
+            "/page" => {
+                let now = asked.fetch_add(1, Ordering::SeqCst);
+                let part = |part: usize| if part == edited && now > 0 { after[part] } else { before[part] };
+                Reply::html(format!("<h1>Title</h1><p>{}</p><p>{}</p><p>The end</p>", part(0), part(1)))
+            }
+            _ => Reply::status(404),
+        });
+        let folder = Folder::new();
+        crawl(&server, &folder.crawl(), &["--text", "on"]);
+        let reported: Vec<_> =
+            (0..5).flat_map(|_| again(&server, &folder)).filter(|line| line.ends_with("/page")).collect();
+        assert_eq!(reported, ["changed_text /page"], "{edited}");
+    }
+}
+
+#[test]
 fn a_second_look_that_fails_has_the_change_wait_for_the_next_sequence() {
     let asked = AtomicUsize::new(0);
     let server = serve(move |request| match &*request.target {

@@ -9,10 +9,11 @@ use crate::{
 };
 
 /// The places of dates that were others at each of the last three visits of a page.
-pub(super) fn moving(finder: &Finder<'_>, url: i64, now: &Text, masks: &[Mask]) -> Result<Vec<Mask>> {
+pub(super) fn moving(finder: &Finder<'_>, (url, visit): (i64, i64), now: &Text, masks: &[Mask]) -> Result<Vec<Mask>> {
     let connection = finder.connection;
-    let mut select = connection.prepare_cached("SELECT text FROM visit WHERE url = ? ORDER BY id DESC LIMIT 3")?;
-    let texts = select.query_map([url], |row| row.get(0))?.collect::<Result<Vec<Option<i64>>>>()?;
+    let mut select =
+        connection.prepare_cached("SELECT text FROM visit WHERE url = ? AND id <= ? ORDER BY id DESC LIMIT 3")?;
+    let texts = select.query_map([url, visit], |row| row.get(0))?.collect::<Result<Vec<Option<i64>>>>()?;
     let [_, Some(second), Some(first)] = texts[..] else { return Ok(Vec::new()) };
     let [first, second] = [texts::placed(connection, Some(first))?, texts::placed(connection, Some(second))?];
     let Some(((rule, first), (other_rule, second))) = first.zip(second) else { return Ok(Vec::new()) };

@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension, Result};
 use super::{
     Finder,
     noise::{LookedPage, NoiseBook},
-    places, standings, texts,
+    page_links, places, standings, texts,
 };
 use crate::{
     changes::{Mask, MaskKind},
@@ -52,10 +52,10 @@ pub(super) fn second_look(connection: &Connection, url: i64, visit: i64) -> Resu
 pub(super) fn learn(finder: &Finder<'_>, (from, to): (i64, i64)) -> Result<()> {
     let connection = finder.connection;
     let mut select = connection.prepare(
-        "SELECT second_look.url, visit.text, visit.digest, url.url, visit.id, NULL, visit.before FROM second_look JOIN visit ON visit.id = second_look.visit
+        "SELECT second_look.url, visit.text, visit.digest, url.url, visit.id, NULL, visit.before, NULL FROM second_look JOIN visit ON visit.id = second_look.visit
          JOIN url ON url.id = second_look.url
          UNION ALL
-         SELECT page_state.url, visit.text, visit.digest, url.url, visit.id, unsure, visit.before FROM page_state JOIN url ON url.id = page_state.url
+         SELECT page_state.url, visit.text, visit.digest, url.url, visit.id, unsure, visit.before, good.id FROM page_state JOIN url ON url.id = page_state.url
          JOIN visit ON visit.id = url.visit JOIN visit AS good ON good.id = page_state.good
          WHERE doubt = 'unsure' AND unsure IS NOT NULL AND visit.id > ? AND visit.id <= ? AND visit.digest IS NOT good.digest
          ORDER BY 1",
@@ -71,7 +71,7 @@ pub(super) fn learn(finder: &Finder<'_>, (from, to): (i64, i64)) -> Result<()> {
         let standing = standings::of(connection, url, before)?;
         let unsure: Option<i64> = row.get(5)?;
         let second = match unsure {
-            Some(unsure) => earlier_look(connection, unsure)?,
+            Some(unsure) => earlier_look(connection, [row.get(7)?, unsure, visit])?,
             None => second_look(connection, url, visit)?,
         };
         let first = texts::placed(connection, row.get(1)?)?;
@@ -89,7 +89,7 @@ pub(super) fn learn(finder: &Finder<'_>, (from, to): (i64, i64)) -> Result<()> {
         let mut masks = if first == other { Vec::new() } else { Mask::between(&first, &other, sequence) };
         // Between two sequences texts are edited: there only what can be seen to move by itself is believed to.
         masks.retain(|mask| unsure.is_none() || mask.kind() != MaskKind::Rotates);
-        masks.extend(second.links.iter().map(|text| Mask::of_link(text, sequence)));
+        masks.extend(Mask::of_links(&second.links, sequence));
         if !masks.is_empty() {
             book.learn_from(finder, page, &standing, masks)?;
         }
@@ -104,9 +104,14 @@ pub(super) fn learn(finder: &Finder<'_>, (from, to): (i64, i64)) -> Result<()> {
 }
 
 /// The look that waits for another one.
-fn earlier_look(connection: &Connection, visit: i64) -> Result<Option<SecondLook>> {
+fn earlier_look(connection: &Connection, [good, earlier, now]: [i64; 3]) -> Result<Option<SecondLook>> {
     let mut select = connection.prepare_cached("SELECT digest, text FROM visit WHERE id = ?")?;
-    let found = select.query_row([visit], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+    let found = select.query_row([earlier], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+    // Links that led elsewhere then, and do again.
+    let before = page_links::edits(connection, Some(good), earlier)?;
+    let again = page_links::edits(connection, Some(earlier), now)?;
+    let both = again.iter().filter(|edit| before.iter().any(|other| other.text == edit.text));
+    let links = both.map(|edit| edit.text.to_string()).collect();
     let Some((digest, text)) = found else { return Ok(None) };
-    Ok(Some(SecondLook { digest, text: texts::placed(connection, text)?, links: Vec::new() }))
+    Ok(Some(SecondLook { digest, text: texts::placed(connection, text)?, links }))
 }

@@ -212,7 +212,8 @@ fn there(finder: &Finder<'_>, visit: &Visit<'_>, standing: &Standing, book: &mut
     let shows_all = now == before && !has_selectors;
     let [now, before] = [now, before].map(|text| finder.rules.ignore.apply(text));
     // Links may be in elements that are left out.
-    let links = if has_selectors { Vec::new() } else { page_links::edits(connection, standing.good, visit.id)? };
+    let mut links = if has_selectors { Vec::new() } else { page_links::edits(connection, standing.good, visit.id)? };
+    links.retain(|edit| finder.rules.ignore.keeps_all() || now.as_str().contains(&*edit.text));
     if now == before && links.is_empty() {
         if !shows_all {
             // What is ignored is the difference, so there is none.
@@ -222,7 +223,7 @@ fn there(finder: &Finder<'_>, visit: &Visit<'_>, standing: &Standing, book: &mut
         let found = same(finder, visit, standing, book, if is_noise { Difference::Noise } else { Difference::Bytes })?;
         return Ok(Found { unsure: !second && finder.looks_twice(), ..found });
     }
-    let judged = book.look(finder, (visit.page, standing), (&before, &now), &links, second)?;
+    let judged = book.look(finder, (visit.page, visit.id, standing), (&before, &now), &links, second)?;
     if !judged.differs {
         if let Some(since) = judged.stayed {
             let look = LookOutcome::There(Difference::Text(Way::Onwards));
@@ -298,7 +299,7 @@ fn is_known(finder: &Finder<'_>, visit: &Visit<'_>, now: Option<(&Text, &NoiseBo
     let mut select = connection.prepare_cached(
         "SELECT before, before_text FROM change
          WHERE url = ? AND change IN ('changed', 'changed_text', 'reverted', 'volatile')
-           AND (before_text IS NULL OR before_text IS NOT after_text)
+           AND (before_text IS NULL OR before_text IS NOT after_text OR links IS NOT NULL)
          ORDER BY id DESC LIMIT ?",
     )?;
     let mut rows = select.query([visit.url, KNOWN])?;

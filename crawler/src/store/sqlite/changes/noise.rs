@@ -80,18 +80,6 @@ pub(super) struct JudgedText {
     pub(super) stayed: Option<i64>,
 }
 
-/// What is left of link edits without those that masks hide.
-fn left_links(links: &[LinkEdit], masks: &[Mask], explained: &mut Explained<'_>) -> Vec<LinkEdit> {
-    let mut left = Vec::new();
-    for edit in links {
-        match masks.iter().position(|mask| mask.hides_link(&edit.text)) {
-            Some(mask) => explained.moved.push((mask, Vec::new())),
-            None => left.push(edit.clone()),
-        }
-    }
-    left
-}
-
 /// A link edit as lines of a text.
 fn link_lines(edit: &LinkEdit) -> [String; 2] {
     edit.targets.each_ref().map(|target| format!("[{}]({target})", edit.text))
@@ -151,7 +139,7 @@ impl NoiseBook {
     pub(super) fn look(
         &mut self,
         finder: &Finder<'_>,
-        (page, standing): (LookedPage<'_>, &Standing),
+        (page, visit, standing): (LookedPage<'_>, i64, &Standing),
         (before, now): (&Text, &Text),
         link_edits: &[LinkEdit],
         looked_twice: bool,
@@ -161,7 +149,7 @@ impl NoiseBook {
         let mut masks = self.masks(&noise, page.section);
         let mut explained = Explained::of(before, now, &masks);
         if !explained.edits.is_empty() {
-            let dates = dates::moving(finder, page.url, now, &masks)?;
+            let dates = dates::moving(finder, (page.url, visit), now, &masks)?;
             if !dates.is_empty() {
                 Mask::add_to(&mut noise.masks, dates);
                 masks = self.masks(&noise, page.section);
@@ -169,8 +157,8 @@ impl NoiseBook {
             }
         }
         let hidden = explained.hidden() as u64;
-        let left_edits = left_links(link_edits, &masks, &mut explained);
-        let led: Vec<[String; 2]> = left_edits.iter().map(link_lines).collect();
+        let left_edits = explained.left_links(link_edits, &masks);
+        let led: Vec<[String; 2]> = left_edits.iter().map(|edit| link_lines(edit)).collect();
         explained.edits.extend(led.iter().map(|[before, after]| Edit { removed: vec![before], added: vec![after] }));
         let differs = !explained.edits.is_empty();
         let lines = ChangedLines::of(&explained.edits, MOST_LINES);
@@ -189,7 +177,7 @@ impl NoiseBook {
         }
         Ok(JudgedText {
             lines,
-            links: left_edits,
+            links: left_edits.into_iter().cloned().collect(),
             alike: alike(&explained.edits),
             differs,
             is_whole: explained.is_whole && !differs,

@@ -13,6 +13,9 @@ use crate::{
 /// Link edits of a page that are kept with its change.
 const MOST_KEPT: usize = 50;
 
+/// Targets of links with one text that are kept.
+const MOST_TARGETS: usize = 5;
+
 /// Bytes of the text of a link that are kept.
 const LONGEST_TEXT: usize = 200;
 
@@ -23,7 +26,28 @@ const OWN: &str = "#";
 pub(super) fn edits(connection: &Connection, before: Option<i64>, now: i64) -> Result<Vec<LinkEdit>> {
     let Some(before) = of_visit(connection, before)? else { return Ok(Vec::new()) };
     let Some(now) = of_visit(connection, Some(now))? else { return Ok(Vec::new()) };
-    Ok(link_edits(&before, &now))
+    let mut edits = Vec::new();
+    for edit in link_edits(&before, &now) {
+        if !is_judged_otherwise(connection, &edit)? {
+            edits.push(edit);
+        }
+    }
+    Ok(edits)
+}
+
+/// Whether links lead where they led, and are of the crawl now or were before.
+fn is_judged_otherwise(connection: &Connection, edit: &LinkEdit) -> Result<bool> {
+    let are_own = |targets: &str| targets.split(' ').all(|target| target.starts_with(OWN));
+    if edit.targets.iter().all(|targets| are_own(targets)) {
+        return Ok(false);
+    }
+    let [before, after] = &edit.targets;
+    let [before, after] = [addresses(connection, before)?, addresses(connection, after)?].map(|targets| {
+        let mut targets: Vec<_> = targets.split(' ').map(|target| without_query(target).to_owned()).collect();
+        targets.sort_unstable();
+        targets
+    });
+    Ok(before == after)
 }
 
 /// The links of a visit, if it is kept what they say.
@@ -86,7 +110,7 @@ fn addresses(connection: &Connection, targets: &str) -> Result<String> {
     let mut select =
         connection.prepare_cached("SELECT url FROM url WHERE fingerprint BETWEEN unhex(?1) AND unhex(?2) LIMIT 1")?;
     let mut found = Vec::new();
-    for target in targets.split(' ') {
+    for target in targets.split(' ').take(MOST_TARGETS) {
         found.push(match target.strip_prefix(OWN) {
             None => target.to_owned(),
             Some(start) => {

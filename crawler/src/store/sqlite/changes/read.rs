@@ -83,7 +83,7 @@ fn in_order(connection: &Connection, since: Since) -> Result<Vec<i64>> {
     };
     let rank = |(rank, class): (usize, &Change)| format!("WHEN '{}' THEN {rank}", class.as_str());
     let classes: Vec<_> = CLASSES.iter().enumerate().map(rank).collect();
-    let in_links = if schema::has_mask_table(connection)? { "in_links" } else { "0" };
+    let in_links = if schema::has_mask_table(connection)? { "in_links" } else { "NULL" };
     let mut select = connection.prepare(&format!(
         "SELECT change.id FROM change LEFT JOIN url ON url.id = change.url
          LEFT JOIN (SELECT url AS changed, count(*) AS times FROM change GROUP BY url) ON changed = change.url

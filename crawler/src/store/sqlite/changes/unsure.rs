@@ -48,7 +48,7 @@ const SHARED: usize = 3;
 const A_SECOND: Duration = Duration::from_millis(1_100);
 
 /// Texts of links that are kept of a second look, at most.
-const MOST_LINKS: usize = 50;
+const MOST_LINKS: usize = 1_000;
 
 /// With fewer nothing is known of a section.
 const FEWEST_OF_SECTION: usize = 3;

@@ -357,8 +357,10 @@ fn link_check(last: &Last, columns: LinkCheckColumns) -> CheckedTable {
 }
 
 /// What tables have since it is kept what moves by itself.
-fn noise_columns(last: &Last) -> [(&'static str, Vec<CheckedColumn>); 3] {
+fn noise_columns(last: &Last) -> [(&'static str, Vec<CheckedColumn>); 4] {
+    let change = vec![text("links", ValueKind::Json).or_null(), number("alike", ANY), number("in_links", COUNT)];
     [
+        ("change", change),
         ("text", vec![column("places", ValueKind::Bytes).or_null()]),
         ("page_state", vec![text("masks", ValueKind::Json).or_null(), number("unsure", 0..=last.visit).or_null()]),
         ("sequence", vec![text("noise", ValueKind::Json).or_null()]),
@@ -406,9 +408,6 @@ fn changes(last: &Last) -> [CheckedTable; 4] {
         text("target", ValueKind::Text).or_null(),
         number("count", COUNT).or_null(),
         number("edit", ANY).or_null(),
-        text("links", ValueKind::Json).or_null(),
-        number("alike", ANY),
-        number("in_links", COUNT),
     ];
     let site_wide = vec![number("line", ANY), number("sequence", 0..=last.sequence)];
     [

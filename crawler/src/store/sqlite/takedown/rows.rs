@@ -5,7 +5,7 @@ use rusqlite::{Connection, Result};
 use crate::{store::sqlite::resume, url::WebUrl};
 
 /// What goes with the URLs in `temp.removed`.
-const DELETED: [&str; 22] = [
+const DELETED: [&str; 23] = [
     "UPDATE page_state SET moved_from = NULL WHERE moved_from IN temp.removed",
     "UPDATE page_state SET moved_to = NULL WHERE moved_to IN temp.removed",
     "UPDATE change SET change = 'gone', target = NULL WHERE change = 'moved' AND target IN temp.removed_name",
@@ -13,6 +13,8 @@ const DELETED: [&str; 22] = [
     "UPDATE visit SET redirect = 'http://removed.invalid/' WHERE redirect IN temp.removed_name",
     "UPDATE host SET known_good = NULL WHERE known_good IN temp.removed_name",
     "DELETE FROM change WHERE url IN temp.removed",
+    // They may name what is removed.
+    "UPDATE change SET links = NULL WHERE links IS NOT NULL",
     "UPDATE lost SET via = NULL WHERE via IN temp.removed",
     "DELETE FROM lost WHERE admitted IN temp.removed
          OR substr(fingerprint, 1, 8) IN (SELECT substr(fingerprint, 1, 8) FROM url WHERE id IN temp.removed)",
