@@ -1,6 +1,6 @@
 //! [`Explained`]: what of a change is not hidden by masks.
 
-use std::collections::BTreeMap;
+use std::{cell::OnceCell, collections::BTreeMap};
 
 use super::{
     edit::{Edit, edits},
@@ -162,8 +162,9 @@ impl<'a> Explained<'a> {
 fn open_lines(places: &[Place<'_>], side: usize) -> BTreeMap<u32, Vec<[usize; 2]>> {
     let mut open = BTreeMap::<u32, Vec<[usize; 2]>>::new();
     for (at, place) in places.iter().enumerate() {
-        for (number, (line, _)) in place.lines[side].iter().enumerate().filter(|(_, (_, hidden))| !hidden) {
-            open.entry(shape(line)).or_default().push([at, number]);
+        let lines = place.lines[side].iter().zip(&place.shapes()[side]).enumerate();
+        for (number, (_, shape)) in lines.filter(|(_, ((_, hidden), _))| !hidden) {
+            open.entry(*shape).or_default().push([at, number]);
         }
     }
     open
@@ -173,11 +174,14 @@ fn open_lines(places: &[Place<'_>], side: usize) -> BTreeMap<u32, Vec<[usize; 2]
 struct Place<'a> {
     path: ElementPath,
     lines: [Vec<(&'a str, bool)>; 2],
+    /// The shape of each, once it was asked for.
+    shapes: OnceCell<[Vec<u32>; 2]>,
 }
 
 impl<'a> Place<'a> {
     fn of(region: &TextRegion<'a>, path: ElementPath) -> Self {
-        Self { path, lines: region.at(path).map(|lines| lines.into_iter().map(|line| (line, false)).collect()) }
+        let lines = region.at(path).map(|lines| lines.into_iter().map(|line| (line, false)).collect());
+        Self { path, lines, shapes: OnceCell::new() }
     }
 
     /// The lines that are not hidden.
@@ -199,22 +203,43 @@ impl<'a> Place<'a> {
 
     fn hide_values(&mut self, mask: &Mask, side: Option<Side>, explained: &mut Explained<'a>) -> Option<Vec<u32>> {
         let mut went = Vec::new();
+        let mut kinds = BTreeMap::<(u32, u64), Vec<LinePattern>>::new();
         for pattern in mask.patterns() {
-            let fits = |line: &str| pattern.fits(line) && (side.is_some() || pattern.is_labelled(line));
-            let [removed, added] = &mut self.lines;
-            let removed = removed.iter_mut().filter(|(line, hidden)| !hidden && fits(line));
-            let added = added.iter_mut().filter(|(line, hidden)| !hidden && fits(line));
-            for (removed, added) in removed.zip(added) {
-                if removed.0 != added.0 && pattern.is_same(removed.0, added.0) {
-                    (removed.1, added.1) = (true, true);
-                    went.push(short(removed.0));
-                    let line = PlacedLine { text: added.0, path: self.path };
+            kinds.entry((pattern.shape, pattern.moving)).or_default().push(pattern);
+        }
+        for patterns in kinds.into_values() {
+            // By its place a line is known whatever it says.
+            let labelled = [0, 1].map(|at| self.labelled(at, patterns[0], side.is_none()));
+            for pattern in patterns {
+                let fits = |label: u32| side.is_some() || (label != 0 && label == pattern.label);
+                let [removed, added] = labelled.each_ref().map(|lines| lines.iter().filter(|(_, label)| fits(*label)));
+                for ((before, _), (after, _)) in removed.zip(added) {
+                    let [old, new] = [self.lines[0][*before], self.lines[1][*after]];
+                    if old.1 || new.1 || old.0 == new.0 || !pattern.is_same(old.0, new.0) {
+                        continue;
+                    }
+                    (self.lines[0][*before].1, self.lines[1][*after].1) = (true, true);
+                    went.push(short(old.0));
+                    let line = PlacedLine { text: new.0, path: self.path };
                     explained.appeared.push(AppearedLine { line, kind: pattern.kind() });
-                    explained.masked.push(Edit { removed: vec![removed.0], added: vec![added.0] });
+                    explained.masked.push(Edit { removed: vec![old.0], added: vec![new.0] });
                 }
             }
         }
         (!went.is_empty()).then_some(went)
+    }
+
+    /// The lines of a side that are not hidden and have the shape of a pattern, each with what stays of it, if that is asked for.
+    fn labelled(&self, side: usize, pattern: LinePattern, asked: bool) -> Vec<(usize, u32)> {
+        let lines = self.lines[side].iter().zip(&self.shapes()[side]).enumerate();
+        let of_shape = lines.filter(|(_, ((_, hidden), shape))| !hidden && **shape == pattern.shape);
+        of_shape.map(|(place, ((line, _), _))| (place, if asked { pattern.label_of(line) } else { 0 })).collect()
+    }
+
+    /// The shape of each line.
+    fn shapes(&self) -> &[Vec<u32>; 2] {
+        self.shapes
+            .get_or_init(|| self.lines.each_ref().map(|lines| lines.iter().map(|(line, _)| shape(line)).collect()))
     }
 
     /// A list with the same items in another order is the same.

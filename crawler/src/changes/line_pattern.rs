@@ -82,11 +82,6 @@ impl LinePattern {
         (self.shape ^ self.label.rotate_left(1)).max(1)
     }
 
-    /// Whether a line may be one of these.
-    pub(super) fn fits(&self, line: &str) -> bool {
-        shape(line) == self.shape
-    }
-
     /// Whether a line is the other, but for what moves.
     pub(super) fn is_same(&self, line: &str, other: &str) -> bool {
         let (Some(one), Some(other)) = (words_of_shape(line, self.shape), words_of_shape(other, self.shape)) else {
@@ -101,10 +96,14 @@ impl LinePattern {
             .all(|(place, (one, other))| one.text == other.text || is_same(place, one, other))
     }
 
+    /// What stays of a line of its shape; 0 if that is too little to know it by.
+    pub(super) fn label_of(&self, line: &str) -> u32 {
+        label(&words(line), self.moving)
+    }
+
     /// Whether a line has the words that stay.
     pub(super) fn is_labelled(&self, line: &str) -> bool {
-        self.label != 0
-            && words_of_shape(line, self.shape).is_some_and(|words| label(&words, self.moving) == self.label)
+        self.label != 0 && shape(line) == self.shape && self.label_of(line) == self.label
     }
 }
 
