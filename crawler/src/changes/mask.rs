@@ -272,7 +272,7 @@ impl Mask {
     }
 
     /// Whether it says the same of the same place as another.
-    pub(super) fn is_like(&self, other: &Self) -> bool {
+    pub fn is_like(&self, other: &Self) -> bool {
         let labels = || self.patterns().any(|own| other.patterns().any(|pattern| own.label != 0 && pattern == own));
         let shapes = || self.patterns.iter().any(|(shape, ..)| other.patterns.iter().any(|(other, ..)| shape == other));
         match (self.path == other.path, self.kind, other.kind) {

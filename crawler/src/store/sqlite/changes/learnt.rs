@@ -9,11 +9,7 @@ use super::{
     noise::{LookedPage, NoiseBook},
     page_links, places, standings, texts,
 };
-use crate::{
-    changes::{Mask, MaskKind},
-    store::placed_text,
-    text::Text,
-};
+use crate::{changes::Mask, store::placed_text, text::Text};
 
 /// A second look at a page.
 #[derive(Clone)]
@@ -48,7 +44,8 @@ pub(super) fn second_look(connection: &Connection, url: i64, visit: i64) -> Resu
 }
 
 /// Learns what moves from all second looks: those that followed a visit shortly, and visits after `from`, up to `to`, that a change of
-/// their page waited for. What is again as it was before that change moves no more than it did then. So what is common to the pages of a section is known before any of them is judged.
+/// their page waited for. What is again as it was before that change moves no more than it did then. So what is common to the pages of a
+/// section is known before any of them is judged.
 pub(super) fn learn(finder: &Finder<'_>, (from, to): (i64, i64)) -> Result<()> {
     let connection = finder.connection;
     let mut select = connection.prepare(
@@ -57,7 +54,7 @@ pub(super) fn learn(finder: &Finder<'_>, (from, to): (i64, i64)) -> Result<()> {
          UNION ALL
          SELECT page_state.url, visit.text, visit.digest, url.url, visit.id, unsure, visit.before, good.id FROM page_state JOIN url ON url.id = page_state.url
          JOIN visit ON visit.id = url.visit JOIN visit AS good ON good.id = page_state.good
-         WHERE doubt = 'unsure' AND unsure IS NOT NULL AND visit.id > ? AND visit.id <= ? AND visit.digest IS NOT good.digest
+         WHERE doubt IN ('unsure', 'mass') AND unsure IS NOT NULL AND visit.id > ? AND visit.id <= ? AND visit.digest IS NOT good.digest
          ORDER BY 1",
     )?;
     let mut rows = select.query([from, to])?;
@@ -86,9 +83,12 @@ pub(super) fn learn(finder: &Finder<'_>, (from, to): (i64, i64)) -> Result<()> {
             None => book.insert(NoiseBook::read(connection, true)?),
         };
         let sequence = finder.current.sequence;
-        let mut masks = if first == other { Vec::new() } else { Mask::between(&first, &other, sequence) };
-        // Between two sequences texts are edited: there only what can be seen to move by itself is believed to.
-        masks.retain(|mask| unsure.is_none() || mask.kind() != MaskKind::Rotates);
+        let [one, next] = if unsure.is_some() { [&other, &first] } else { [&first, &other] };
+        let mut masks = if one == next { Vec::new() } else { Mask::between(one, next, sequence) };
+        if unsure.is_some() {
+            let places = moved_places(finder, row.get(7)?, rule, [one, next])?;
+            masks.retain(|mask| places.iter().all(|places| places.iter().any(|place| place.is_like(mask))));
+        }
         masks.extend(Mask::of_links(&second.links, sequence));
         if !masks.is_empty() {
             book.learn_from(finder, page, &standing, masks)?;
@@ -103,15 +103,29 @@ pub(super) fn learn(finder: &Finder<'_>, (from, to): (i64, i64)) -> Result<()> {
     Ok(())
 }
 
+/// Where two texts differ from the one before them. Between two sequences texts are edited, and go back: what moves by itself is another
+/// each time.
+fn moved_places(finder: &Finder<'_>, good: i64, rule: u64, texts: [&Text; 2]) -> Result<[Vec<Mask>; 2]> {
+    let before = earlier_text(finder.connection, good)?.filter(|(other_rule, _)| *other_rule == rule);
+    let Some((_, before)) = before else { return Ok(Default::default()) };
+    let before = finder.rules.ignore.apply(&before);
+    Ok(texts.map(|text| Mask::between(&before, text, finder.current.sequence)))
+}
+
+fn earlier_text(connection: &Connection, visit: i64) -> Result<Option<(u64, Text)>> {
+    let mut select = connection.prepare_cached("SELECT text FROM visit WHERE id = ?")?;
+    let text: Option<i64> = select.query_row([visit], |row| row.get(0)).optional()?.flatten();
+    texts::placed(connection, text)
+}
+
 /// The look that waits for another one.
 fn earlier_look(connection: &Connection, [good, earlier, now]: [i64; 3]) -> Result<Option<SecondLook>> {
-    let mut select = connection.prepare_cached("SELECT digest, text FROM visit WHERE id = ?")?;
-    let found = select.query_row([earlier], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+    let mut select = connection.prepare_cached("SELECT digest FROM visit WHERE id = ?")?;
+    let Some(digest) = select.query_row([earlier], |row| row.get(0)).optional()? else { return Ok(None) };
     // Links that led elsewhere then, and do again.
     let before = page_links::edits(connection, Some(good), earlier)?;
     let again = page_links::edits(connection, Some(earlier), now)?;
     let both = again.iter().filter(|edit| before.iter().any(|other| other.text == edit.text));
     let links = both.map(|edit| edit.text.to_string()).collect();
-    let Some((digest, text)) = found else { return Ok(None) };
-    Ok(Some(SecondLook { digest, text: texts::placed(connection, text)?, links }))
+    Ok(Some(SecondLook { digest, text: earlier_text(connection, earlier)?, links }))
 }
