@@ -321,9 +321,9 @@ const MIGRATIONS: &[&str] = &["
         rule   INTEGER,            -- how the text was made; null: there is none
         body   BLOB,               -- zstd; null: it is that of the visit
         places BLOB,
-        links  TEXT                -- JSON: the texts of links that led elsewhere
+        links  TEXT NOT NULL DEFAULT '[]' -- JSON: the texts of links that led elsewhere
     ) STRICT;
-    ALTER TABLE change ADD COLUMN links TEXT; -- JSON: texts of links that lead elsewhere, with where they led and lead
+    ALTER TABLE change ADD COLUMN links TEXT NOT NULL DEFAULT '[]'; -- JSON: texts of links that lead elsewhere, with where they led and lead
     ALTER TABLE change ADD COLUMN alike INTEGER NOT NULL DEFAULT 0;    -- the same for changes that are nearly the same; 0: there are none
     ALTER TABLE change ADD COLUMN in_links INTEGER NOT NULL DEFAULT 0; -- pages that link to it, where they were counted
     ALTER TABLE sequence ADD COLUMN noise TEXT; -- JSON: lines that differed, that were hidden, and that second looks withdrew

@@ -299,7 +299,7 @@ fn is_known(finder: &Finder<'_>, visit: &Visit<'_>, now: Option<(&Text, &NoiseBo
     let mut select = connection.prepare_cached(
         "SELECT before, before_text FROM change
          WHERE url = ? AND change IN ('changed', 'changed_text', 'reverted', 'volatile')
-           AND (before_text IS NULL OR before_text IS NOT after_text OR links IS NOT NULL)
+           AND (before_text IS NULL OR before_text IS NOT after_text OR links <> '[]')
          ORDER BY id DESC LIMIT ?",
     )?;
     let mut rows = select.query([visit.url, KNOWN])?;

@@ -92,7 +92,7 @@ fn fold_volatile(finder: &Finder<'_>, first: i64) -> Result<()> {
 
 /// Notes which links lead elsewhere, and which changes of this pass are nearly the same: the same edit, pages of a section that cannot be seen, or that moved into one.
 fn note_alike(connection: &Connection, first: i64) -> Result<()> {
-    let links = "UPDATE change SET links = look.links FROM temp.look WHERE look.url = change.url AND change.id >= ?
+    let links = "UPDATE change SET links = look.links FROM temp.look WHERE look.url = change.url AND look.links IS NOT NULL AND change.id >= ?
                  AND change IN ('changed_text', 'reverted', 'site_wide')";
     connection.execute(links, [first])?;
     let update = "UPDATE change SET alike = CASE WHEN change IN ('unreachable', 'reachable') THEN look.section ELSE coalesce(look.alike, 0) END

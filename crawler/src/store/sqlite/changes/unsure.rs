@@ -176,14 +176,13 @@ fn unsure(finder: &Finder<'_>, room: usize) -> std::result::Result<Vec<i64>, Fau
 }
 
 /// The texts of links that led elsewhere at the second look, as they are kept.
-fn moved_links(connection: &Connection, url: u64, look: &SecondLookRow) -> Result<Option<String>> {
+fn moved_links(connection: &Connection, url: u64, look: &SecondLookRow) -> Result<String> {
     let before = page_links::of_page(connection, url)?;
     let links = look.links.as_ref().map(|(links, labels)| (links.iter().flat_map(|link| link.to_be_bytes()), labels));
     let now = links.and_then(|(links, labels)| page_links::of_kept(&links.collect::<Vec<_>>(), labels));
-    let Some((before, now)) = before.zip(now) else { return Ok(None) };
-    let edits = link_edits(&before, &now);
+    let edits = before.zip(now).map(|(before, now)| link_edits(&before, &now)).unwrap_or_default();
     let texts: Vec<&str> = edits.iter().map(|edit| &*edit.text).take(MOST_LINKS).collect();
-    Ok((!texts.is_empty()).then(|| serde_json::to_string(&texts).expect("texts are plain JSON")))
+    Ok(serde_json::to_string(&texts).expect("texts are plain JSON"))
 }
 
 /// Writes what a page said when it was fetched once more.

@@ -358,7 +358,7 @@ fn link_check(last: &Last, columns: LinkCheckColumns) -> CheckedTable {
 
 /// What tables have since it is kept what moves by itself.
 fn noise_columns(last: &Last) -> [(&'static str, Vec<CheckedColumn>); 4] {
-    let change = vec![text("links", ValueKind::Json).or_null(), number("alike", ANY), number("in_links", COUNT)];
+    let change = vec![text("links", ValueKind::Json), number("alike", ANY), number("in_links", COUNT)];
     [
         ("change", change),
         ("text", vec![column("places", ValueKind::Bytes).or_null()]),
@@ -381,7 +381,7 @@ fn noise_tables(last: &Last) -> [CheckedTable; 2] {
         number("rule", 0..=i64::MAX).or_null(),
         column("body", ValueKind::Packed).or_null(),
         column("places", ValueKind::Bytes).or_null(),
-        text("links", ValueKind::Json).or_null(),
+        text("links", ValueKind::Json),
     ];
     [table("mask", masks), table("second_look", looks)]
 }

@@ -14,7 +14,7 @@ const DELETED: [&str; 23] = [
     "UPDATE host SET known_good = NULL WHERE known_good IN temp.removed_name",
     "DELETE FROM change WHERE url IN temp.removed",
     // They may name what is removed.
-    "UPDATE change SET links = NULL WHERE links IS NOT NULL",
+    "UPDATE change SET links = '[]' WHERE links <> '[]'",
     "UPDATE lost SET via = NULL WHERE via IN temp.removed",
     "DELETE FROM lost WHERE admitted IN temp.removed
          OR substr(fingerprint, 1, 8) IN (SELECT substr(fingerprint, 1, 8) FROM url WHERE id IN temp.removed)",
