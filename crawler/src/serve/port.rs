@@ -200,7 +200,15 @@ impl Asked {
             "/raw" => answers
                 .archived(url, sequence)?
                 .map_or_else(missing, |page| Shown { is_download: !page.is_html(), ..Shown::new(PLAIN, page.body) }),
-            "/changes" => Shown::new(HTML, views::changes(&answers.changes(self.value("since"))?)),
+            "/changes" => {
+                let since = self.value("since");
+                let mut changes = answers.changes(since)?;
+                // The newest first, or the most important of a sequence.
+                if since.is_none_or(str::is_empty) {
+                    changes.reverse();
+                }
+                Shown::new(HTML, views::changes(changes.iter()))
+            }
             "/report" => Shown::new(HTML, views::report(&answers.report()?)),
             "/serve.css" => Shown::new("text/css; charset=utf-8", views::STYLE),
             "/openapi.json" => Shown::new(JSON, OPENAPI),

@@ -114,9 +114,9 @@ pub(super) fn page(page: &Value, sequence: Option<u32>, changes: &[Value]) -> St
     document(&format!("{title} - archived"), "", &main)
 }
 
-/// The list of changes, the last ones first.
-pub(super) fn changes(changes: &[Value]) -> String {
-    document("Changes - Webloom", "", &format!("<h1>Changes</h1>{}", change_table(changes.iter().rev())))
+/// The list of changes.
+pub(super) fn changes<'c>(changes: impl Iterator<Item = &'c Value>) -> String {
+    document("Changes - Webloom", "", &format!("<h1>Changes</h1>{}", change_table(changes)))
 }
 
 fn change_table<'c>(changes: impl Iterator<Item = &'c Value>) -> String {

@@ -65,8 +65,8 @@ pub trait ReadSide {
     /// [`ReadError`] when the records cannot be read.
     fn search(&self, query: &Query, limit: usize, at: Option<Moment>) -> Result<Option<SearchResults>, ReadError>;
 
-    /// Shows every reported change that is asked for, the most important ones of each sequence first, to `each` until it answers `false`; with its texts,
-    /// if these are asked for.
+    /// Shows every reported change that is asked for, the most important ones of each sequence first, to `each` until it answers
+    /// `false`; with its texts, if these are asked for.
     ///
     /// # Errors
     /// [`ReadError`] when the records cannot be read.

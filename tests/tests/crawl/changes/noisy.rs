@@ -99,6 +99,31 @@ fn a_date_that_changes_daily_is_reported_once_and_one_beside_it_always() {
 }
 
 #[test]
+fn what_is_edited_every_day_is_no_noise() {
+    let paths: Vec<_> = (1..=40).map(|number| format!("/shop/{number}")).collect();
+    let site = Site::of(&paths);
+    let day = |day: usize| {
+        for (number, path) in paths.iter().enumerate() {
+            let words = ["rain", "wind", "snow", "fog", "hail", "sun"][day];
+            let [first, rest] =
+                [own_text(path), format!("Headline of {path} on {words}\nPrice {} EUR", number + day * 7)];
+            site.page(path, &format!("{first}\n{rest}\nCopyright by the owner"));
+        }
+    };
+    day(0);
+    site.crawl(&TEXT);
+    let mut reported = 0;
+    for number in 1..6 {
+        day(number);
+        let run = Webloom::go_on(&site.dir()).args(["--again"]).env("WEBLOOM_CHANGE_MASS_SHARE", "1");
+        reported += site.run(run).1.len();
+    }
+    // More change than may be looked at twice: a page waits for a sequence at most.
+    assert!(reported >= 2 * paths.len(), "{reported}");
+    assert!(lines(&site, &["--masks"]).is_empty(), "nothing of it moves by itself");
+}
+
+#[test]
 fn what_moves_from_now_on_hides_neither_the_edit_that_brought_it_nor_a_new_page() {
     let site = Site::of(["/docs/1", "/docs/2"]);
     site.crawl(&TEXT);

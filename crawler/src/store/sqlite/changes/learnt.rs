@@ -7,9 +7,13 @@ use rusqlite::{Connection, OptionalExtension, Result};
 use super::{
     Finder,
     noise::{LookedPage, NoiseBook},
-    page_links, places, standings, texts,
+    places, standings, texts,
 };
-use crate::{changes::Mask, store::placed_text, text::Text};
+use crate::{
+    changes::{Mask, MaskKind},
+    store::placed_text,
+    text::Text,
+};
 
 /// A second look at a page.
 #[derive(Clone)]
@@ -49,12 +53,12 @@ pub(super) fn second_look(connection: &Connection, url: i64, visit: i64) -> Resu
 pub(super) fn learn(finder: &Finder<'_>, (from, to): (i64, i64)) -> Result<()> {
     let connection = finder.connection;
     let mut select = connection.prepare(
-        "SELECT second_look.url, visit.text, visit.digest, url.url, visit.id, NULL, visit.before, NULL FROM second_look JOIN visit ON visit.id = second_look.visit
+        "SELECT second_look.url, visit.text, visit.digest, url.url, visit.id, NULL, visit.before FROM second_look JOIN visit ON visit.id = second_look.visit
          JOIN url ON url.id = second_look.url
          UNION ALL
-         SELECT page_state.url, visit.text, visit.digest, url.url, visit.id, unsure, visit.before, good.id FROM page_state JOIN url ON url.id = page_state.url
+         SELECT page_state.url, visit.text, visit.digest, url.url, visit.id, unsure, visit.before FROM page_state JOIN url ON url.id = page_state.url
          JOIN visit ON visit.id = url.visit JOIN visit AS good ON good.id = page_state.good
-         WHERE doubt IN ('unsure', 'mass') AND unsure IS NOT NULL AND visit.id > ? AND visit.id <= ? AND visit.digest IS NOT good.digest
+         WHERE doubt = 'unsure' AND unsure IS NOT NULL AND visit.id > ? AND visit.id <= ? AND visit.digest IS NOT good.digest
          ORDER BY 1",
     )?;
     let mut rows = select.query([from, to])?;
@@ -68,7 +72,7 @@ pub(super) fn learn(finder: &Finder<'_>, (from, to): (i64, i64)) -> Result<()> {
         let standing = standings::of(connection, url, before)?;
         let unsure: Option<i64> = row.get(5)?;
         let second = match unsure {
-            Some(unsure) => earlier_look(connection, [row.get(7)?, unsure, visit])?,
+            Some(unsure) => earlier_look(connection, unsure)?,
             None => second_look(connection, url, visit)?,
         };
         let first = texts::placed(connection, row.get(1)?)?;
@@ -83,12 +87,9 @@ pub(super) fn learn(finder: &Finder<'_>, (from, to): (i64, i64)) -> Result<()> {
             None => book.insert(NoiseBook::read(connection, true)?),
         };
         let sequence = finder.current.sequence;
-        let [one, next] = if unsure.is_some() { [&other, &first] } else { [&first, &other] };
-        let mut masks = if one == next { Vec::new() } else { Mask::between(one, next, sequence) };
-        if unsure.is_some() {
-            let places = moved_places(finder, row.get(7)?, rule, [one, next])?;
-            masks.retain(|mask| places.iter().all(|places| places.iter().any(|place| place.is_like(mask))));
-        }
+        let mut masks = if first == other { Vec::new() } else { Mask::between(&first, &other, sequence) };
+        // Between two sequences texts are edited, again and again: prices, headlines. There an order alone is believed to move by itself.
+        masks.retain(|mask| unsure.is_none() || mask.kind() == MaskKind::Reorders);
         masks.extend(Mask::of_links(&second.links, sequence));
         if !masks.is_empty() {
             book.learn_from(finder, page, &standing, masks)?;
@@ -103,29 +104,10 @@ pub(super) fn learn(finder: &Finder<'_>, (from, to): (i64, i64)) -> Result<()> {
     Ok(())
 }
 
-/// Where two texts differ from the one before them. Between two sequences texts are edited, and go back: what moves by itself is another
-/// each time.
-fn moved_places(finder: &Finder<'_>, good: i64, rule: u64, texts: [&Text; 2]) -> Result<[Vec<Mask>; 2]> {
-    let before = earlier_text(finder.connection, good)?.filter(|(other_rule, _)| *other_rule == rule);
-    let Some((_, before)) = before else { return Ok(Default::default()) };
-    let before = finder.rules.ignore.apply(&before);
-    Ok(texts.map(|text| Mask::between(&before, text, finder.current.sequence)))
-}
-
-fn earlier_text(connection: &Connection, visit: i64) -> Result<Option<(u64, Text)>> {
-    let mut select = connection.prepare_cached("SELECT text FROM visit WHERE id = ?")?;
-    let text: Option<i64> = select.query_row([visit], |row| row.get(0)).optional()?.flatten();
-    texts::placed(connection, text)
-}
-
 /// The look that waits for another one.
-fn earlier_look(connection: &Connection, [good, earlier, now]: [i64; 3]) -> Result<Option<SecondLook>> {
-    let mut select = connection.prepare_cached("SELECT digest FROM visit WHERE id = ?")?;
-    let Some(digest) = select.query_row([earlier], |row| row.get(0)).optional()? else { return Ok(None) };
-    // Links that led elsewhere then, and do again.
-    let before = page_links::edits(connection, Some(good), earlier)?;
-    let again = page_links::edits(connection, Some(earlier), now)?;
-    let both = again.iter().filter(|edit| before.iter().any(|other| other.text == edit.text));
-    let links = both.map(|edit| edit.text.to_string()).collect();
-    Ok(Some(SecondLook { digest, text: earlier_text(connection, earlier)?, links }))
+fn earlier_look(connection: &Connection, visit: i64) -> Result<Option<SecondLook>> {
+    let mut select = connection.prepare_cached("SELECT digest, text FROM visit WHERE id = ?")?;
+    let found = select.query_row([visit], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+    let Some((digest, text)) = found else { return Ok(None) };
+    Ok(Some(SecondLook { digest, text: texts::placed(connection, text)?, links: Vec::new() }))
 }

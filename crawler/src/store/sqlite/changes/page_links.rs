@@ -42,7 +42,8 @@ fn is_judged_otherwise(connection: &Connection, edit: &LinkEdit) -> Result<bool>
         return Ok(false);
     }
     let [before, after] = &edit.targets;
-    let [before, after] = [addresses(connection, before)?, addresses(connection, after)?].map(|targets| {
+    let all = |targets: &str| addresses(connection, targets, usize::MAX);
+    let [before, after] = [all(before)?, all(after)?].map(|targets| {
         let mut targets: Vec<_> = targets.split(' ').map(|target| without_query(target).to_owned()).collect();
         targets.sort_unstable();
         targets
@@ -97,20 +98,21 @@ pub(super) fn kept(connection: &Connection, edits: &[LinkEdit]) -> Result<Option
     if edits.is_empty() {
         return Ok(None);
     }
+    let shown = |targets: &str| addresses(connection, targets, MOST_TARGETS);
     let mut changes = Vec::new();
     for edit in edits.iter().take(MOST_KEPT) {
         let text = edit.text[..edit.text.floor_char_boundary(LONGEST_TEXT)].to_owned();
         let [before, after] = &edit.targets;
-        changes.push(LinkChange { text, before: addresses(connection, before)?, after: addresses(connection, after)? });
+        changes.push(LinkChange { text, before: shown(before)?, after: shown(after)? });
     }
     Ok(Some(serde_json::to_string(&changes).expect("texts and addresses are plain JSON")))
 }
 
-fn addresses(connection: &Connection, targets: &str) -> Result<String> {
+fn addresses(connection: &Connection, targets: &str, most: usize) -> Result<String> {
     let mut select =
         connection.prepare_cached("SELECT url FROM url WHERE fingerprint BETWEEN unhex(?1) AND unhex(?2) LIMIT 1")?;
     let mut found = Vec::new();
-    for target in targets.split(' ').take(MOST_TARGETS) {
+    for target in targets.split(' ').take(most) {
         found.push(match target.strip_prefix(OWN) {
             None => target.to_owned(),
             Some(start) => {
