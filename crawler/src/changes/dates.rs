@@ -7,11 +7,12 @@ use crate::text::Text;
 
 /// The places of dates that are others at each of three looks, where these masks hide nothing of them: they change day by day.
 pub fn moving_dates([first, second, third]: [&Text; 3], masks: &[Mask], sequence: u32) -> Vec<Mask> {
-    let later = dates(second, third, masks);
+    let later = dates(&Explained::of(second, third, masks), false);
     if later.is_empty() {
         return Vec::new();
     }
-    let earlier = dates(first, second, masks);
+    // What was hidden then, among texts that come and go, changed too.
+    let earlier = dates(&Explained::of(first, second, masks), true);
     let places = Mask::between(first, second, sequence);
     let mut found = Mask::between(second, third, sequence);
     found.retain_mut(|mask| {
@@ -22,9 +23,9 @@ pub fn moving_dates([first, second, third]: [&Text; 3], masks: &[Mask], sequence
 }
 
 /// The kinds of lines of which a date alone is another.
-fn dates(one: &Text, other: &Text, masks: &[Mask]) -> HashSet<u32> {
-    let edits = Explained::of(one, other, masks).edits;
-    let pairs = edits.iter().filter(|edit| edit.removed.len() == edit.added.len());
+fn dates(explained: &Explained<'_>, hidden: bool) -> HashSet<u32> {
+    let edits = explained.edits.iter().chain(explained.masked.iter().filter(|_| hidden));
+    let pairs = edits.filter(|edit| edit.removed.len() == edit.added.len());
     let pairs = pairs.flat_map(|edit| edit.removed.iter().zip(&edit.added));
     let date = |(one, other): (&&str, &&str)| LinePattern::of(one, other).filter(|pattern| pattern.is_date(one));
     pairs.filter_map(date).map(|pattern| pattern.kind()).collect()
@@ -49,5 +50,14 @@ mod tests {
         assert!(moving_dates([&days[1], &days[1], &days[2]], &[], 2).is_empty());
         let prices = ["a|Price 1|b", "a|Price 2|b", "a|Price 3|b"].map(text);
         assert!(moving_dates(prices.each_ref(), &[], 2).is_empty());
+    }
+
+    #[test]
+    fn a_date_that_was_hidden_among_texts_that_come_and_go_has_changed_too() {
+        let masks = Mask::between(&text("#h|*a|*b|-one|z"), &text("#h|*b|*a|-two|z"), 0);
+        let day = |list: &str, day: u32| text(&format!("-top|#h|{list}|-Made on {day} June 2024|end"));
+        let days = [day("*a|*b", 1), day("*b|*a", 2), day("*b|*a", 3)];
+        assert!(Explained::of(&days[0], &days[1], &masks).edits.is_empty());
+        assert_eq!(moving_dates(days.each_ref(), &masks, 2).len(), 1);
     }
 }

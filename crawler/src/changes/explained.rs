@@ -1,6 +1,9 @@
 //! [`Explained`]: what of a change is not hidden by masks.
 
-use std::{cell::OnceCell, collections::BTreeMap};
+use std::{
+    cell::OnceCell,
+    collections::{BTreeMap, HashMap, VecDeque},
+};
 
 use super::{
     edit::{Edit, edits},
@@ -89,7 +92,10 @@ impl<'a> Explained<'a> {
         let paths = region.paths();
         let mut sides: Vec<_> = paths.iter().map(|path| Place::of(region, *path)).collect();
         let mut any = false;
-        for (number, mask) in masks.iter().enumerate() {
+        // Values first: what is left beside them comes and goes.
+        let (values, others): (Vec<_>, Vec<_>) =
+            masks.iter().enumerate().partition(|(_, mask)| mask.kind() == MaskKind::Value);
+        for (number, mask) in values.into_iter().chain(others) {
             let Some(place) = sides.iter_mut().find(|place| place.path == mask.path()) else { continue };
             let side = mask.is_at(region.around(mask.path()));
             if let Some(went) = place.hide(mask, side, self) {
@@ -137,7 +143,9 @@ impl<'a> Explained<'a> {
                     let paths = [places[from].path, places[*to].path];
                     let other = places[*to].lines[1][*other].0;
                     let mut known = patterns.iter().filter(|(path, _)| paths.contains(path));
-                    known.find(|(_, pattern)| pattern.is_same(line, other)).map(|(_, pattern)| pattern.kind())
+                    known
+                        .find(|(_, pattern)| pattern.is_same(line, other))
+                        .map(|(_, pattern)| pattern.labelled(other).kind())
                 };
                 left = left.saturating_sub(added.len().min(MOST_ALIKE) * patterns.len());
                 if left == 0 {
@@ -194,46 +202,50 @@ impl<'a> Place<'a> {
     /// Hides what a mask hides; the lines that went, if anything is hidden.
     fn hide(&mut self, mask: &Mask, side: Option<Side>, explained: &mut Explained<'a>) -> Option<Vec<u32>> {
         match (mask.kind(), side) {
-            (MaskKind::Bytes | MaskKind::Link, _) | (MaskKind::Reorders | MaskKind::Rotates, None) => None,
+            (MaskKind::Bytes | MaskKind::Link, _) | (MaskKind::Reorders, None) => None,
             (MaskKind::Value, _) => self.hide_values(mask, side, explained),
             (MaskKind::Reorders, Some(_)) => self.hide_order(explained),
             (MaskKind::Rotates, Some(side)) => self.hide_lines(mask, side, explained),
+            (MaskKind::Rotates, None) => self.hide_known(mask, explained),
         }
     }
 
     fn hide_values(&mut self, mask: &Mask, side: Option<Side>, explained: &mut Explained<'a>) -> Option<Vec<u32>> {
         let mut went = Vec::new();
-        let mut kinds = BTreeMap::<(u32, u64), Vec<LinePattern>>::new();
+        let mut kinds = BTreeMap::<(u32, u64), Vec<u32>>::new();
         for pattern in mask.patterns() {
-            kinds.entry((pattern.shape, pattern.moving)).or_default().push(pattern);
+            kinds.entry((pattern.shape, pattern.moving)).or_default().push(pattern.label);
         }
-        for patterns in kinds.into_values() {
+        for ((shape, moving), labels) in kinds {
+            let pattern = LinePattern { shape, moving, label: 0 };
             // By its place a line is known whatever it says.
-            let labelled = [0, 1].map(|at| self.labelled(at, patterns[0], side.is_none()));
-            for pattern in patterns {
-                let fits = |label: u32| side.is_some() || (label != 0 && label == pattern.label);
-                let [removed, added] = labelled.each_ref().map(|lines| lines.iter().filter(|(_, label)| fits(*label)));
-                for ((before, _), (after, _)) in removed.zip(added) {
-                    let [old, new] = [self.lines[0][*before], self.lines[1][*after]];
-                    if old.1 || new.1 || old.0 == new.0 || !pattern.is_same(old.0, new.0) {
-                        continue;
-                    }
-                    (self.lines[0][*before].1, self.lines[1][*after].1) = (true, true);
-                    went.push(short(old.0));
-                    let line = PlacedLine { text: new.0, path: self.path };
-                    explained.appeared.push(AppearedLine { line, kind: pattern.kind() });
-                    explained.masked.push(Edit { removed: vec![old.0], added: vec![new.0] });
+            let fits = |line: &str| side.is_some() || labels.contains(&pattern.labelled(line).label);
+            let mut added = HashMap::<u32, VecDeque<usize>>::new();
+            for place in self.open_of_shape(1, shape).filter(|place| fits(self.lines[1][*place].0)) {
+                added.entry(pattern.rest_of(self.lines[1][place].0)).or_default().push_back(place);
+            }
+            let removed = if added.is_empty() { Vec::new() } else { self.open_of_shape(0, shape).collect() };
+            for before in removed {
+                let old = self.lines[0][before].0;
+                let after = added.get_mut(&pattern.rest_of(old)).and_then(VecDeque::pop_front);
+                let Some((after, new)) = after.map(|after| (after, self.lines[1][after].0)) else { continue };
+                if old == new || !pattern.is_same(old, new) {
+                    continue;
                 }
+                (self.lines[0][before].1, self.lines[1][after].1) = (true, true);
+                went.push(short(old));
+                let line = PlacedLine { text: new, path: self.path };
+                explained.appeared.push(AppearedLine { line, kind: pattern.labelled(new).kind() });
+                explained.masked.push(Edit { removed: vec![old], added: vec![new] });
             }
         }
         (!went.is_empty()).then_some(went)
     }
 
-    /// The lines of a side that are not hidden and have the shape of a pattern, each with what stays of it, if that is asked for.
-    fn labelled(&self, side: usize, pattern: LinePattern, asked: bool) -> Vec<(usize, u32)> {
+    /// The lines of a side that are not hidden and have a shape.
+    fn open_of_shape(&self, side: usize, shape: u32) -> impl Iterator<Item = usize> {
         let lines = self.lines[side].iter().zip(&self.shapes()[side]).enumerate();
-        let of_shape = lines.filter(|(_, ((_, hidden), shape))| !hidden && **shape == pattern.shape);
-        of_shape.map(|(place, ((line, _), _))| (place, if asked { pattern.label_of(line) } else { 0 })).collect()
+        lines.filter(move |(_, ((_, hidden), of))| !hidden && **of == shape).map(|(place, _)| place)
     }
 
     /// The shape of each line.
@@ -259,10 +271,35 @@ impl<'a> Place<'a> {
         Some(Vec::new())
     }
 
+    /// Elsewhere on the page only texts are hidden that are known to come and go.
+    fn hide_known(&mut self, mask: &Mask, explained: &mut Explained<'a>) -> Option<Vec<u32>> {
+        let is_known = |line: &(&str, bool)| !line.1 && mask.knows(short(line.0));
+        // One alone may be gone for good, or be news.
+        if !self.lines.iter().all(|lines| lines.iter().any(is_known)) {
+            return None;
+        }
+        let [removed, added] = self.lines.each_mut().map(|lines| {
+            let hidden = lines.iter_mut().filter(|line| is_known(line)).map(|line| {
+                line.1 = true;
+                line.0
+            });
+            hidden.collect::<Vec<_>>()
+        });
+        let went = removed.iter().copied().map(short).collect();
+        explained.masked.push(Edit { removed, added });
+        Some(went)
+    }
+
     fn hide_lines(&mut self, mask: &Mask, side: Side, explained: &mut Explained<'a>) -> Option<Vec<u32>> {
+        // Where a text was or is that is known to come and go, that place moves too.
+        let reach = |lines: &Vec<(&str, bool)>| {
+            let open = lines.iter().filter(|(_, hidden)| !hidden).map(|(line, _)| mask.knows(short(line)));
+            let known: Vec<bool> = if side == Side::After { open.rev().collect() } else { open.collect() };
+            known.iter().rposition(|known| *known).map_or(0, |last| last + 1)
+        };
+        let most = self.lines.iter().map(reach).max().unwrap_or_default().max(mask.lines());
         let [removed, added] = self.lines.each_mut().map(|lines| {
             let mut open: Vec<_> = lines.iter_mut().filter(|(_, hidden)| !hidden).collect();
-            let most = mask.lines();
             let first = if side == Side::After { open.len().saturating_sub(most) } else { 0 };
             let hidden = open.iter_mut().skip(first).take(most).map(|line| {
                 line.1 = true;

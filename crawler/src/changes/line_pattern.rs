@@ -40,7 +40,7 @@ pub(super) struct LinePattern {
     pub(super) shape: u32,
     /// A bit for each word that moves, the lowest for the first.
     pub(super) moving: u64,
-    /// Hash of the words that stay; 0 if they have too few letters to know the line by them.
+    /// Hash of the words that stay and are no values; 0 if they have too few letters to know the line by them.
     pub(super) label: u32,
 }
 
@@ -96,14 +96,19 @@ impl LinePattern {
             .all(|(place, (one, other))| one.text == other.text || is_same(place, one, other))
     }
 
-    /// What stays of a line of its shape; 0 if that is too little to know it by.
-    pub(super) fn label_of(&self, line: &str) -> u32 {
-        label(&words(line), self.moving)
+    /// The same with the label of a line of its shape.
+    pub(super) fn labelled(self, line: &str) -> Self {
+        Self { label: label(&words(line), self.moving), ..self }
+    }
+
+    /// Hash of all that stays of a line of its shape.
+    pub(super) fn rest_of(&self, line: &str) -> u32 {
+        short(&staying(&words(line), self.moving).collect::<Vec<_>>().join(" "))
     }
 
     /// Whether a line has the words that stay.
     pub(super) fn is_labelled(&self, line: &str) -> bool {
-        self.label != 0 && shape(line) == self.shape && self.label_of(line) == self.label
+        self.label != 0 && shape(line) == self.shape && self.labelled(line).label == self.label
     }
 }
 
@@ -237,11 +242,16 @@ pub(super) fn has_seconds(line: &str) -> bool {
     })
 }
 
+/// A value that stays is another one on another page, so it is none of the label.
 fn label(words: &[Word<'_>], moving: u64) -> u32 {
-    let stays = |place: usize| place >= MOST_WORDS || moving & (1 << place) == 0;
-    let kept: Vec<_> = words.iter().enumerate().filter(|(place, _)| stays(*place)).map(|(_, word)| word.text).collect();
+    let kept: Vec<_> = staying(words, moving).filter(|word| !may_move(word)).collect();
     let letters = kept.iter().flat_map(|word| word.chars()).filter(|letter| letter.is_alphabetic()).count();
     if letters < FEWEST_LETTERS { 0 } else { short(&kept.join(" ")) }
+}
+
+fn staying<'a>(words: &[Word<'a>], moving: u64) -> impl Iterator<Item = &'a str> {
+    let stays = move |place: usize| place >= MOST_WORDS || moving & (1 << place) == 0;
+    words.iter().enumerate().filter(move |(place, _)| stays(*place)).map(|(_, word)| word.text)
 }
 
 /// A hash that fits into what is kept; never 0.

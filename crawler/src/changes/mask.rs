@@ -3,7 +3,9 @@
 //! A mask never hides what it does not know to move: a word that stays in its line, an item that a list of the same items gains or loses.
 //! What appears in the place of something that rotates is hidden for so long as it is not known whether it stays.
 
-use std::collections::BTreeMap;
+mod several_pages;
+
+use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
@@ -26,9 +28,6 @@ pub(super) const MOST_REGIONS: usize = 1_000;
 /// Kinds of lines of a place, and places of a page, that are followed at most.
 const MOST_PATTERNS: usize = 50;
 const MOST_PLACES: usize = 50;
-
-/// Pages on which something moves at a place before it moves on all of the section.
-const SEVERAL: usize = 3;
 
 /// How a place moves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -76,6 +75,9 @@ pub struct Mask {
     patterns: Vec<(u32, u64, u32)>,
     /// Hashes of lines that were there and went.
     known: Vec<u32>,
+    /// The same of lines that came when it was found.
+    #[serde(default)]
+    came: Vec<u32>,
     /// The sequence in which it was found.
     pub since: u32,
     /// Pages on which it was found.
@@ -97,7 +99,7 @@ impl Mask {
         let regions = regions(one, other);
         // Where so much differs, nothing of it is a place.
         for region in regions.iter().filter(|_| regions.len() <= MOST_REGIONS) {
-            masks.extend(region.paths().into_iter().filter_map(|path| Self::of(region, path, sequence)));
+            masks.extend(region.paths().into_iter().flat_map(|path| Self::of(region, path, sequence)));
             if masks.len() >= MOST_PLACES {
                 break;
             }
@@ -118,51 +120,69 @@ impl Mask {
         !self.patterns.is_empty()
     }
 
-    fn of(region: &TextRegion<'_>, path: ElementPath, sequence: u32) -> Option<Self> {
+    /// What moves of the lines of a region with a path: values, and others that come and go beside them.
+    fn of(region: &TextRegion<'_>, path: ElementPath, sequence: u32) -> Vec<Self> {
         let [before, after] = region.at(path);
+        let made = |kind, lines, patterns: &[LinePattern]| Self::made((region, path), kind, lines, patterns, sequence);
         if before == after {
-            return None;
+            return Vec::new();
         }
-        let patterns: Option<Vec<_>> = before
-            .iter()
-            .zip(&after)
-            .filter(|(one, other)| one != other)
-            .map(|(one, other)| LinePattern::of(one, other))
-            .collect();
-        let patterns = patterns.filter(|_| before.len() == after.len());
-        let kind = match &patterns {
-            _ if sorted(&before) == sorted(&after) => MaskKind::Reorders,
-            Some(_) => MaskKind::Value,
-            None => MaskKind::Rotates,
-        };
-        let patterns = patterns.filter(|_| kind == MaskKind::Value);
+        if sorted(&before) == sorted(&after) {
+            return vec![made(MaskKind::Reorders, [before, after], &[])];
+        }
+        let is_even = before.len() == after.len();
+        let pairs = before.iter().zip(&after).filter(|(one, other)| one != other && is_even);
+        let pairs: Vec<_> = pairs.map(|(one, other)| ([*one, *other], LinePattern::of(one, other))).collect();
+        let (values, others): (Vec<_>, Vec<_>) = pairs.into_iter().partition(|(_, pattern)| pattern.is_some());
+        let sides = |pairs: &[([_; 2], _)]| [0, 1].map(|side| pairs.iter().map(|(pair, _)| pair[side]).collect());
+        let patterns: Vec<_> = values.iter().filter_map(|(_, pattern)| *pattern).collect();
+        match (values.is_empty(), others.is_empty()) {
+            (true, _) => vec![made(MaskKind::Rotates, [before, after], &[])],
+            (false, true) => vec![made(MaskKind::Value, [before, after], &patterns)],
+            (false, false) => {
+                vec![made(MaskKind::Value, sides(&values), &patterns), made(MaskKind::Rotates, sides(&others), &[])]
+            }
+        }
+    }
+
+    fn made(
+        (region, path): (&TextRegion<'_>, ElementPath),
+        kind: MaskKind,
+        [before, after]: [Vec<&str>; 2],
+        patterns: &[LinePattern],
+        sequence: u32,
+    ) -> Self {
         let rotates = kind == MaskKind::Rotates;
+        let hashes = |lines: Vec<&str>| {
+            let hashes: BTreeSet<u32> = lines.into_iter().filter(|_| rotates).map(short).take(MOST_KNOWN).collect();
+            hashes.into_iter().collect::<Vec<_>>()
+        };
         // What is there now alone may stay.
-        let mut known: Vec<_> = without(&before, &after).into_iter().filter(|_| rotates).map(short).collect();
-        known.sort_unstable();
-        known.dedup();
+        let [known, came] = [without(&before, &after), without(&after, &before)].map(hashes);
         let differs = before.iter().zip(&after).find(|(one, other)| one != other);
         let example = differs.map_or_else(
             || [before.first().copied().unwrap_or_default(), after.first().copied().unwrap_or_default()],
             |(one, other)| [*one, *other],
         );
-        let mut patterns: Vec<_> = patterns.unwrap_or_default();
+        let mut patterns: Vec<_> = patterns.iter().map(|one| (one.shape, one.moving, one.label)).collect();
         patterns.dedup();
         patterns.truncate(MOST_PATTERNS);
-        Some(Self {
+        let lines = before.len().max(after.len());
+        Self {
             path: path.number(),
-            around: region.around(path).near(before.len().max(after.len())),
+            around: region.around(path).near(lines, path),
             kind,
-            lines: before.len().max(after.len()),
-            patterns: patterns.iter().map(|pattern| (pattern.shape, pattern.moving, pattern.label)).collect(),
+            lines,
+            patterns,
             known,
+            came,
             since: sequence,
             pages: 1,
             still: 0,
             hid: 0,
             under: region.under.map(shortened),
             example: example.map(shortened),
-        })
+        }
     }
 
     /// What moves is not shown.
@@ -174,6 +194,7 @@ impl Mask {
             lines: 0,
             patterns: Vec::new(),
             known: Vec::new(),
+            came: Vec::new(),
             since: sequence,
             pages: 1,
             still: 0,
@@ -238,6 +259,19 @@ impl Mask {
                 Some(Side::Before)
             }
             () if equal(self.around.outer_after, around.outer_after) && around.gaps[1] <= self.lines => {
+                Some(Side::After)
+            }
+            // Among the lines that rotate next to that line.
+            () if self.kind == MaskKind::Rotates
+                && equal(self.around.before, around.outer_before)
+                && around.gaps[0] < self.lines =>
+            {
+                Some(Side::Before)
+            }
+            () if self.kind == MaskKind::Rotates
+                && equal(self.around.after, around.outer_after)
+                && around.gaps[1] < self.lines =>
+            {
                 Some(Side::After)
             }
             // Between two texts that rotate there.
@@ -330,6 +364,9 @@ impl Mask {
         self.is_like(other)
             && match (self.kind, other.kind) {
                 (MaskKind::Value, MaskKind::Value) => patterns(),
+                (MaskKind::Rotates, MaskKind::Rotates) if other.lines == 0 => {
+                    other.known.iter().all(|text| self.knows(*text))
+                }
                 (MaskKind::Rotates, _) => self.lines >= other.lines,
                 (MaskKind::Link, MaskKind::Link) => other.known.iter().all(|link| self.knows(*link)),
                 (own, other) => own == other,
@@ -351,6 +388,8 @@ impl Mask {
             }
         }
         self.learn(other.known.iter().copied());
+        self.came.extend(other.came.iter().filter(|text| !self.came.contains(text)).copied().collect::<Vec<_>>());
+        self.came.truncate(MOST_KNOWN);
         (self.still, self.hid) = (self.still.min(other.still), self.hid + other.hid);
         self.since = self.since.min(other.since);
     }
@@ -366,54 +405,6 @@ impl Mask {
             }
         }
         masks.len() > before
-    }
-
-    /// What moves at the same place on several of these pages of a section.
-    pub fn common(pages: &[Vec<Self>]) -> Vec<Self> {
-        let mut left: Vec<Vec<&Self>> = pages.iter().map(|masks| masks.iter().collect()).collect();
-        let mut found = Vec::new();
-        for page in pages {
-            for mask in page {
-                let like = |masks: &Vec<&Self>| masks.iter().position(|other| mask.is_like(other));
-                let places: Vec<_> = left.iter().map(like).collect();
-                if places.iter().flatten().count() < SEVERAL {
-                    continue;
-                }
-                let taken = left.iter_mut().zip(places).filter_map(|(masks, place)| Some(masks.remove(place?)));
-                found.push(Self::of_section(&taken.collect::<Vec<_>>()));
-            }
-        }
-        found
-    }
-
-    /// One for the section, of those of several pages: by what is around it on several of them.
-    fn of_section(masks: &[&Self]) -> Self {
-        let mut common = masks[0].clone();
-        masks[1..].iter().for_each(|mask| common.join(mask));
-        let most = |of: fn(&Around) -> u32| {
-            let mut counts = BTreeMap::<u32, usize>::new();
-            for mask in masks {
-                *counts.entry(of(&mask.around)).or_default() += 1;
-            }
-            let best = counts.into_iter().max_by_key(|(_, count)| *count);
-            best.filter(|(_, count)| *count >= SEVERAL).map_or(0, |(hash, _)| hash)
-        };
-        common.around = Around {
-            before: most(|one| one.before),
-            after: most(|one| one.after),
-            outer_before: most(|one| one.outer_before),
-            outer_after: most(|one| one.outer_after),
-            heading: most(|one| one.heading),
-            on_page: common.around.on_page,
-            gaps: [0; 2],
-        };
-        let shows =
-            |mask: &&&Self| mask.around.before == common.around.before && mask.around.heading == common.around.heading;
-        if let Some(mask) = masks.iter().find(shows) {
-            common.under.clone_from(&mask.under);
-        }
-        common.pages = masks.len();
-        common
     }
 }
 
@@ -449,13 +440,13 @@ mod tests {
         shown(change, &masks)
     }
 
-    fn shown([before, after]: [&str; 2], masks: &[Mask]) -> Vec<String> {
+    pub(super) fn shown([before, after]: [&str; 2], masks: &[Mask]) -> Vec<String> {
         let (before, after) = (text(before), text(after));
         let edits = Explained::of(&before, &after, masks).edits;
         edits.iter().map(|edit| format!("{}>{}", edit.removed.join(","), edit.added.join(","))).collect()
     }
 
-    const NOTHING: [&str; 0] = [];
+    pub(super) const NOTHING: [&str; 0] = [];
 
     #[test]
     fn a_clock_is_hidden_wherever_text_moves_it() {
@@ -524,32 +515,31 @@ mod tests {
     }
 
     #[test]
-    fn what_moves_on_three_pages_moves_on_all() {
-        let page = |name: &str, one: &str, other: &str| {
-            Mask::between(
-                &text(&format!("#{name}|{name} says|-{one}|end")),
-                &text(&format!("#{name}|{name} says|-{other}|end")),
-                4,
-            )
-        };
-        let pages = [page("x", "one", "two"), page("y", "six", "one"), page("z", "ten", "six")];
-        assert!(Mask::common(&pages[..2]).is_empty());
-        let common = Mask::common(&pages);
-        assert_eq!((common.len(), common[0].pages, common[0].since, common[0].known.len()), (1, 3, 4, 3));
-        assert_eq!(shown(["#q|text|-ten|end", "#q|text|-other|end"], &common), NOTHING);
-        assert_eq!(shown(["#q|text|-ten|foot", "#q|text|-other|foot"], &common), NOTHING, "the only one of its kind");
-        assert_eq!(shown(["#q|text|-ten|foot|-ad", "#q|text|-other|foot|-ad"], &common), ["-ten>-other"]);
-        assert_eq!(common[0].place(), "body > div");
+    fn adverts_are_hidden_around_one_that_is_there_again() {
+        let masks = Mask::between(&text("#ads|one|two|six|-end"), &text("#ads|ten|yes|own|-end"), 1);
+        assert_eq!(shown(["#ads|a|b|c|-end", "#ads|d|b|e|-end"], &masks), NOTHING);
+        assert_eq!(shown(["#ads|a|b|c|-end", "#ads|d|e|a|-end"], &masks), NOTHING);
+        assert_eq!(shown(["#ads|a|b|c|d|-foot", "#ads|a|b|c|e|-foot"], &masks), ["d>e"], "behind them");
     }
 
     #[test]
-    fn a_label_tells_a_value_on_every_page() {
-        let page = |name: &str| {
-            Mask::between(&text(&format!("{name}|Visitors: 7|{name}")), &text(&format!("{name}|Visitors: 9|{name}")), 1)
-        };
-        let common = Mask::common(&["u", "v", "w"].map(page));
-        assert_eq!(shown(["q|Visitors: 12|r", "q|Visitors: 1,000|s"], &common), ["r>s"]);
-        assert_eq!(shown(["q|Readers: 12|r", "q|Readers: 13|r"], &common), ["Readers: 12>Readers: 13"]);
+    fn a_text_that_comes_and_goes_is_hidden_anywhere_with_another_one() {
+        let looks = ["a|-one|b|c", "a|-two|b|c"];
+        let back = Mask::between(&text(looks[1]), &text(looks[0]), 2);
+        let mut masks = Mask::between(&text(looks[0]), &text(looks[1]), 1);
+        Mask::add_to(&mut masks, back);
+        let page = |line: &str| format!("x|-y|-{line}|z");
+        assert_eq!(shown([&page("one"), &page("two")], &masks), NOTHING);
+        assert_eq!(shown([&page("one"), &page("news")], &masks), ["-one>-news"]);
+        assert_eq!(shown([&page("one"), "x|-y|z"], &masks), ["-one>"]);
+    }
+
+    #[test]
+    fn a_date_beside_a_text_that_comes_and_goes_is_a_value() {
+        let looks = ["a|Made at 10:00:01|by one|b", "a|Made at 10:00:02|by two|b"];
+        let masks = Mask::between(&text(looks[0]), &text(looks[1]), 1);
+        assert_eq!(masks.iter().map(Mask::kind).collect::<Vec<_>>(), [MaskKind::Value, MaskKind::Rotates]);
+        assert_eq!(left(looks, ["a|Made at 10:00:01|by one|b", "a|Made at 11:11:11|by six|b"]), NOTHING);
     }
 
     #[test]

@@ -46,6 +46,13 @@ struct WaitingLine {
     before: i64,
 }
 
+impl WaitingLine {
+    /// Whether it is known by now not to stay.
+    fn comes_and_goes(&self, masks: &[Mask]) -> bool {
+        masks.iter().any(|mask| mask.rotates_at(self.path) && mask.knows(self.line))
+    }
+}
+
 impl PageNoise {
     /// Whether there is nothing to be remembered.
     pub fn is_empty(&self) -> bool {
@@ -71,11 +78,9 @@ impl PageNoise {
             return None;
         }
         let keys: HashSet<u32> = placed(text).iter().map(super::region::PlacedLine::key).collect();
-        let comes_and_goes =
-            |line: &WaitingLine| masks.iter().any(|mask| mask.rotates_at(line.path) && mask.knows(line.line));
         let is_there = |line: &WaitingLine| match line.kind {
             LINK => explained.appeared.iter().all(|other| other.kind != LINK || short(other.line.text) != line.line),
-            _ => keys.contains(&line.key) && !comes_and_goes(line),
+            _ => keys.contains(&line.key) && !line.comes_and_goes(masks),
         };
         self.waiting.retain(is_there);
         // Where another line of its kind has another value again, its own may be the same by chance.
@@ -95,8 +100,9 @@ impl PageNoise {
     }
 
     /// Takes in a look at which the page had the text that it had; the same.
-    pub fn same_text(&mut self) -> Option<i64> {
+    pub fn same_text(&mut self, masks: &[Mask]) -> Option<i64> {
         self.count(&[]);
+        self.waiting.retain(|line| !line.comes_and_goes(masks));
         self.wait(|_| false)
     }
 
@@ -158,7 +164,7 @@ mod tests {
             let explained = Explained::of(&self.text, &now, &masks);
             assert!(explained.edits.is_empty(), "{:?}", explained.edits);
             let stayed = if now == self.text {
-                self.noise.same_text()
+                self.noise.same_text(&masks)
             } else {
                 self.noise.look(&now, &explained, self.visit, &masks)
             };

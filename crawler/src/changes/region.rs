@@ -26,9 +26,10 @@ pub(super) struct PlacedLine<'a> {
 }
 
 impl Around {
-    /// The same with what is no further away than so many lines.
-    pub(super) fn near(self, lines: usize) -> Self {
-        let within = |hash, gap| if gap <= lines { hash } else { 0 };
+    /// The same with what is no further away than so many lines; of a paragraph only with what is next to it.
+    pub(super) fn near(self, lines: usize, path: ElementPath) -> Self {
+        let means = |gap| gap <= lines && path.innermost() != PARAGRAPH;
+        let within = |hash, gap| if means(gap) { hash } else { 0 };
         let outer_before = within(self.outer_before, self.gaps[0]);
         Self { outer_before, outer_after: within(self.outer_after, self.gaps[1]), gaps: [0; 2], ..self }
     }
@@ -48,7 +49,7 @@ pub(super) struct Around {
     /// The lines next to it.
     pub(super) before: u32,
     pub(super) after: u32,
-    /// The next lines in other elements; those of a paragraph mean nothing.
+    /// The next lines in other elements.
     pub(super) outer_before: u32,
     pub(super) outer_after: u32,
     /// How many lines are between.
@@ -149,7 +150,7 @@ pub(super) fn regions<'a>(before: &'a Text, after: &'a Text) -> Vec<TextRegion<'
             _ => bounds.push(bound),
         }
     }
-    let neighbours = Neighbours::of(&after);
+    let neighbours = [Neighbours::of(&before), Neighbours::of(&after)];
     let counts = [&before, &after].map(|lines| by_path(lines));
     let counted = |mut region: TextRegion<'a>| {
         let most = |path| counts.iter().filter_map(|counts| counts.get(&path)).max().copied().unwrap_or_default();
@@ -209,11 +210,15 @@ impl Bounds<'_> {
         self,
         before: &[PlacedLine<'a>],
         after: &[PlacedLine<'a>],
-        neighbours: &Neighbours,
+        neighbours: &[Neighbours; 2],
     ) -> TextRegion<'a> {
         let words = |lines: &[PlacedLine<'a>]| lines.iter().map(|line| line.text).collect::<Vec<_>>();
-        let text = |place: Option<usize>| place.and_then(|place| after.get(place)).map(|line| line.text);
-        let (last, next) = (self.after.start.checked_sub(1), self.after.end);
+        // What is around lines that went is where they were.
+        let is_gone = self.after.is_empty();
+        let (lines, at) = if is_gone { (before, &self.before) } else { (after, &self.after) };
+        let neighbours = &neighbours[usize::from(!is_gone)];
+        let text = |place: Option<usize>| place.and_then(|place| lines.get(place)).map(|line| line.text);
+        let (last, next) = (at.start.checked_sub(1), at.end);
         let heading = text(last.and_then(|last| neighbours.heading[last])).unwrap_or_default();
         let edit =
             |run: &Run| Edit { removed: words(&before[run.before.clone()]), added: words(&after[run.after.clone()]) };
@@ -231,7 +236,7 @@ impl Bounds<'_> {
             on_page: Vec::new(),
             under: [heading, text(last).unwrap_or_default()],
         };
-        let is_at = |place: usize, path: ElementPath| after.get(place).is_some_and(|line| line.path == path);
+        let is_at = |place: usize, path: ElementPath| lines.get(place).is_some_and(|line| line.path == path);
         let outer = |path: ElementPath| {
             let above =
                 last.and_then(|last| if is_at(last, path) { neighbours.other_before[last] } else { Some(last) });
@@ -242,7 +247,7 @@ impl Bounds<'_> {
             ];
             (path, Outer { lines: [above, below].map(|place| text(place).map_or(0, short)), gaps })
         };
-        region.outer = region.paths().into_iter().filter(|path| path.innermost() != PARAGRAPH).map(outer).collect();
+        region.outer = region.paths().into_iter().map(outer).collect();
         region
     }
 }

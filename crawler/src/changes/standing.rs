@@ -292,7 +292,7 @@ impl Standing {
                 (self.doubt, self.good) = (None, Some(visit));
                 None
             }
-            Difference::Bytes => self.changed_bytes(visit).map(|change| reported(change, good)),
+            Difference::Bytes => self.changed_bytes(occasion).map(|change| reported(change, good)),
             Difference::Unknown | Difference::Text(_) => {
                 self.changed(difference, occasion).map(|change| reported(change, good))
             }
@@ -321,7 +321,12 @@ impl Standing {
         (!was).then_some(Change::Volatile)
     }
 
-    fn changed_bytes(&mut self, visit: i64) -> Option<Change> {
+    fn changed_bytes(&mut self, occasion: &Occasion) -> Option<Change> {
+        let visit = occasion.visit;
+        if occasion.unsure && self.doubt.is_none() && !self.volatile {
+            self.doubts(Doubt::Unsure, occasion);
+            return None;
+        }
         (self.doubt, self.good, self.calm) = (None, Some(visit), 0);
         self.restless += 1;
         if self.volatile {
@@ -610,6 +615,11 @@ mod tests {
         let reported = standing.look(LookOutcome::There(ONWARDS), &occasion);
         assert_eq!(reported, [Reported { change: Change::ChangedText, before: Some(1), after: Some(5) }]);
         assert_eq!((standing.good, standing.earlier), (Some(5), Some(1)));
+        let unsure = Occasion { visit: 6, unsure: true, ..occasion };
+        let mut other = standing;
+        assert!(other.look(LookOutcome::There(Difference::Bytes), &unsure).is_empty(), "it waits");
+        let reported = other.look(LookOutcome::There(Difference::Bytes), &Occasion { visit: 7, ..unsure });
+        assert_eq!(reported, [Reported { change: Change::Changed, before: Some(5), after: Some(7) }], "for one look");
         let reported = standing.look(LookOutcome::Redirected, &occasion);
         assert_eq!(reported, [Reported { change: Change::Moved, before: Some(5), after: None }]);
     }

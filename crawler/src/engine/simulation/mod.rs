@@ -27,6 +27,7 @@ mod follower;
 mod forgetful;
 mod grow;
 mod months;
+mod noisy;
 mod offline;
 mod oracle;
 mod outages;
@@ -58,13 +59,18 @@ const MOST_FAILURES: usize = 20;
 
 #[test]
 fn every_seed_is_crawled_completely() {
+    for_each_seed(SEEDS, &FOUND, simulate);
+}
+
+/// Runs what a test does for each of so many seeds and those that have found a bug, or for those that the user names.
+fn for_each_seed(seeds: u64, found: &[u64], simulate: impl Fn(u64) -> Result<(), String> + Sync) {
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     if let Some(seed) = number("SEED") {
         tracing_subscriber::fmt().with_max_level(tracing::Level::TRACE).with_test_writer().try_init().ok();
         return simulate(seed).unwrap_or_else(|problem| panic!("seed {seed}: {problem}"));
     }
-    let found = if number("SEEDS").is_none() { &FOUND[..] } else { &[] };
-    let seeds = number("FIRST").unwrap_or(0)..number("SEEDS").unwrap_or(SEEDS);
+    let found = if number("SEEDS").is_none() { found } else { &[] };
+    let seeds = number("FIRST").unwrap_or(0)..number("SEEDS").unwrap_or(seeds);
     let left = Mutex::new(seeds.chain(found.iter().copied()));
     let failures = Mutex::new(Vec::new());
     let next = || left.lock().unwrap().next().filter(|_| failures.lock().unwrap().len() < MOST_FAILURES);
@@ -72,7 +78,7 @@ fn every_seed_is_crawled_completely() {
         for _ in 0..thread::available_parallelism().map_or(1, NonZero::get) {
             scope.spawn(|| {
                 while let Some(seed) = next() {
-                    let problem = match std::panic::catch_unwind(|| simulate(seed)) {
+                    let problem = match std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| simulate(seed))) {
                         Ok(Ok(())) => continue,
                         Ok(Err(problem)) => problem,
                         Err(_) => "panicked".to_owned(),

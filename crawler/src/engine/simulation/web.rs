@@ -7,6 +7,7 @@ use std::{
 
 use super::{
     faults::{MINUTE, Outage, Trouble},
+    noisy::NoisyPage,
     strain::{Crash, Strain},
 };
 
@@ -53,6 +54,8 @@ pub(super) enum SimulatedPage {
     Panics,
     /// It is another after each of these moments, and keeps its links.
     Living(Arc<[u64]>, Vec<String>),
+    /// It is edited at known moments, and moves by itself at each look.
+    Noisy(Arc<NoisyPage>),
     /// It has the first links until this moment, and the second from then on.
     Grows(u64, Vec<String>, Vec<String>),
     /// It has these links when it is asked for the first time, and is something else after that.
@@ -91,6 +94,7 @@ impl SimulatedPage {
             | Self::Cut(_, links)
             | Self::Sitemap(links)
             | Self::SitemapIndex(links) => Some(links),
+            Self::Noisy(page) => Some(&page.links),
             Self::Crashes(crash, links) => (crash.times < u32::MAX).then_some(links),
             _ => None,
         }

@@ -28,6 +28,11 @@ impl World {
                 page.body.extend(format!("<p>It was changed {times} times.</p>").bytes());
                 Ok(page)
             }
+            SimulatedPage::Noisy(page) => {
+                let body = page.body(self.at, &mut self.random);
+                self.links.clone_from(&page.links);
+                Ok(response(200, Some(("content-type", "text/html".to_owned())), &body))
+            }
             SimulatedPage::Grows(at, one, other) => {
                 let links = if self.at < at { one } else { other };
                 Ok(self.html(links))

@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension, Result};
 use super::{
     Finder,
     noise::{LookedPage, NoiseBook},
-    places, standings, texts,
+    standings, texts,
 };
 use crate::{
     changes::{Mask, MaskKind},
@@ -66,7 +66,7 @@ pub(super) fn learn(finder: &Finder<'_>, (from, to): (i64, i64)) -> Result<()> {
     while let Some(row) = rows.next()? {
         let (url, visit) = (row.get(0)?, row.get(4)?);
         let address = row.get_ref(3)?.as_str()?;
-        let page = LookedPage { url, section: places::places(address)[1], address };
+        let page = LookedPage::of(url, address);
         // What nothing was remembered of has the copy before this look; in the first sequence this one.
         let before = if finder.current.is_without_copies() { Some(visit) } else { row.get(6)? };
         let standing = standings::of(connection, url, before)?;

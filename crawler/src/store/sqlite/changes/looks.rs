@@ -141,11 +141,10 @@ pub(super) fn gather(finder: &Finder<'_>, (from, to): (i64, i64), book: &mut Noi
     let mut rows = select.query([from, to])?;
     while let Some(row) = rows.next()? {
         let address = row.get_ref(9)?.as_str()?;
-        let places = places(address);
-        let visit = visit(row, LookedPage { url: row.get(1)?, section: places[1], address })?;
+        let visit = visit(row, LookedPage::of(row.get(1)?, address))?;
         let standing = standings::of(connection, visit.url, row.get(7)?)?;
         let found = look(finder, &visit, &standing, book)?;
-        keep(connection, &visit, places, row.get(10)?, &found)?;
+        keep(connection, &visit, row.get(10)?, &found)?;
     }
     Ok(())
 }
@@ -175,8 +174,10 @@ fn look(finder: &Finder<'_>, visit: &Visit<'_>, standing: &Standing, book: &mut 
         _ => LookOutcome::Unreachable,
     };
     let mark = visit.redirect.as_deref().map(redirect_mark);
-    let alike =
-        visit.redirect.as_deref().map(|target| (visit.page.section ^ places(target)[1].rotate_left(1)).cast_unsigned());
+    let alike = visit
+        .redirect
+        .as_deref()
+        .map(|target| (visit.page.section() ^ places(target)[1].rotate_left(1)).cast_unsigned());
     Ok(Found { mark, alike, good_mark: copy(finder.connection, standing.good)?.0, ..Found::plain(look) })
 }
 
@@ -206,7 +207,9 @@ fn there(finder: &Finder<'_>, visit: &Visit<'_>, standing: &Standing, book: &mut
     if rule != rule_before {
         return unknown(finder, visit, standing, (None, good_digest));
     }
-    let second = is_second(finder, visit)?;
+    let second_text = learnt::second_look(connection, visit.url, visit.id)?.and_then(|second| second.text);
+    // There are two looks at what the page says now: this one was followed by another one shortly, or a change waits for it.
+    let second = visit.unsure.is_some() || second_text.is_some();
     // Elements that are left out may be all that differs.
     let has_selectors = finder.rules.ignore.selectors().next().is_some();
     let shows_all = now == before && !has_selectors;
@@ -219,7 +222,9 @@ fn there(finder: &Finder<'_>, visit: &Visit<'_>, standing: &Standing, book: &mut
             // What is ignored is the difference, so there is none.
             return same(finder, visit, standing, book, Difference::None);
         }
-        let is_noise = book.has_moving_bytes(connection, visit.page)?;
+        // Where the text is the same by chance, so is none of the bytes.
+        let moves = second_text.is_some_and(|(_, text)| finder.rules.ignore.apply(&text) != now);
+        let is_noise = moves || book.has_moving_bytes(connection, visit.page)?;
         let found = same(finder, visit, standing, book, if is_noise { Difference::Noise } else { Difference::Bytes })?;
         return Ok(Found { unsure: !second && finder.looks_twice(), ..found });
     }
@@ -270,12 +275,6 @@ fn same(
     Ok(Found { since, ..Found::plain(LookOutcome::There(difference)) })
 }
 
-/// Whether there are two looks at what the page says now: this one was followed by another one shortly, or a change waits for it.
-fn is_second(finder: &Finder<'_>, visit: &Visit<'_>) -> Result<bool> {
-    let second = learnt::second_look(finder.connection, visit.url, visit.id)?;
-    Ok(visit.unsure.is_some() || second.is_some_and(|second| second.text.is_some()))
-}
-
 /// Where texts cannot be compared, the bytes are all there is. A page that is new has a text, by which it may be found to
 /// be one that moved.
 fn unknown(
@@ -318,7 +317,7 @@ fn is_known(finder: &Finder<'_>, visit: &Visit<'_>, now: Option<(&Text, &NoiseBo
     Ok(false)
 }
 
-fn keep(connection: &Connection, visit: &Visit<'_>, [host, section]: [i64; 2], at: i64, found: &Found) -> Result<()> {
+fn keep(connection: &Connection, visit: &Visit<'_>, at: i64, found: &Found) -> Result<()> {
     let mut insert = connection.prepare_cached(
         "INSERT INTO temp.look (visit, url, at, host, section, look, mark, good_mark, lines, links, alike, unsure, since)
          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -328,8 +327,8 @@ fn keep(connection: &Connection, visit: &Visit<'_>, [host, section]: [i64; 2], a
         visit.id,
         visit.url,
         at,
-        host,
-        section,
+        visit.page.host(),
+        visit.page.section(),
         found.look.code(),
         found.mark,
         found.good_mark,

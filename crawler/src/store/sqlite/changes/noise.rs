@@ -27,7 +27,7 @@ const MOST_MASKS: usize = 100;
 /// Sequences in a row in which nothing moved at the place of a mask of a section, after which it is forgotten.
 const STILL: u32 = 5;
 
-/// The masks of a section.
+/// The masks of a section, or those of a whole host.
 #[derive(Default)]
 struct SectionMasks {
     address: String,
@@ -38,6 +38,13 @@ struct SectionMasks {
     moved: Vec<bool>,
     /// Whether pages of it have masks that are new.
     learns: bool,
+}
+
+/// A page from which something common may be learnt, and how many masks it had.
+struct LearntPage {
+    url: i64,
+    noise: PageNoise,
+    before: usize,
 }
 
 /// What is known while visits are looked at.
@@ -52,8 +59,28 @@ pub(super) struct NoiseBook {
 #[derive(Clone, Copy)]
 pub(super) struct LookedPage<'a> {
     pub(super) url: i64,
-    pub(super) section: i64,
+    /// Of its host and its section.
+    places: [i64; 2],
     pub(super) address: &'a str,
+}
+
+impl<'a> LookedPage<'a> {
+    pub(super) fn of(url: i64, address: &'a str) -> Self {
+        Self { url, places: places::places(address), address }
+    }
+
+    pub(super) fn host(self) -> i64 {
+        self.places[0]
+    }
+
+    pub(super) fn section(self) -> i64 {
+        self.places[1]
+    }
+
+    /// Where its masks are kept that are not its own: those of its section, and those of its host.
+    fn shared(self) -> [i64; 2] {
+        [self.section(), places::all_sections(self.host())]
+    }
 }
 
 /// What a page says, and what of it moves.
@@ -104,12 +131,11 @@ impl NoiseBook {
         Ok(Self { sections, keeps, figures: NoiseFigures::default() })
     }
 
-    /// Whether it is known of a page, or of all in its section, that bytes move that are not shown.
+    /// Whether it is known of a page, or of all in its section or on its host, that bytes move that are not shown.
     pub(super) fn has_moving_bytes(&self, connection: &Connection, page: LookedPage<'_>) -> Result<bool> {
-        let of_section = self.sections.get(&page.section);
-        let of_section =
-            of_section.is_some_and(|section| section.masks.iter().any(|(_, mask)| mask.kind() == MaskKind::Bytes));
-        Ok(of_section || of_page(connection, page.url)?.has_moving_bytes())
+        let shared = self.masks(&PageNoise::default(), page);
+        Ok(shared.iter().any(|mask| mask.kind() == MaskKind::Bytes)
+            || of_page(connection, page.url)?.has_moving_bytes())
     }
 
     /// The bytes of a page were others at a second look, and its text was not.
@@ -146,13 +172,13 @@ impl NoiseBook {
     ) -> Result<JudgedText> {
         let mut noise = of_page(finder.connection, page.url)?;
         let known = noise.clone();
-        let mut masks = self.masks(&noise, page.section);
+        let mut masks = self.masks(&noise, page);
         let mut explained = Explained::of(before, now, &masks);
         if !explained.edits.is_empty() {
             let dates = dates::moving(finder, (page.url, visit), now, &masks)?;
             if !dates.is_empty() {
                 Mask::add_to(&mut noise.masks, dates);
-                masks = self.masks(&noise, page.section);
+                masks = self.masks(&noise, page);
                 explained = Explained::of(before, now, &masks);
             }
         }
@@ -169,7 +195,7 @@ impl NoiseBook {
             self.figures.withdrawn += all.saturating_sub(left) as u64;
         }
         self.figures.hidden += hidden;
-        self.hide(page.section, noise.masks.len(), &explained);
+        self.hide(page, noise.masks.len(), &explained);
         let stayed = standing.good.and_then(|good| noise.look(now, &explained, good, &masks));
         noise.forget_still();
         if noise != known {
@@ -196,7 +222,7 @@ impl NoiseBook {
         if noise.is_empty() {
             return Ok(None);
         }
-        let stayed = noise.same_text();
+        let stayed = noise.same_text(&self.masks(&noise, page));
         noise.forget_still();
         self.save(finder.connection, page.url, &noise, standing)?;
         Ok(stayed)
@@ -211,7 +237,7 @@ impl NoiseBook {
         mut new: Vec<Mask>,
     ) -> Result<()> {
         let mut noise = of_page(finder.connection, page.url)?;
-        let own = self.masks(&PageNoise::default(), page.section);
+        let own = self.masks(&PageNoise::default(), page);
         new.retain(|mask| !own.iter().any(|known| known.covers(mask)));
         let known = noise.clone();
         if Mask::add_to(&mut noise.masks, new) {
@@ -236,45 +262,52 @@ impl NoiseBook {
         let mut rows = select.query([visit])?;
         let Some(row) = rows.next()? else { return Ok(None) };
         let address = row.get_ref(1)?.as_str()?;
-        let section = places::places(address)[1];
-        let page = LookedPage { url: row.get(0)?, section, address };
+        let page = LookedPage::of(row.get(0)?, address);
         let Some((_, text)) = texts::placed(finder.connection, row.get(2)?)? else { return Ok(None) };
         let masks = self.of(finder.connection, page)?;
-        Ok(Some(PageText { text: finder.rules.ignore.apply(&text), section, masks }))
+        Ok(Some(PageText { text: finder.rules.ignore.apply(&text), section: page.section(), masks }))
     }
 
     /// The masks that count for a page.
     pub(super) fn of(&self, connection: &Connection, page: LookedPage<'_>) -> Result<Vec<Mask>> {
-        Ok(self.masks(&of_page(connection, page.url)?, page.section))
+        Ok(self.masks(&of_page(connection, page.url)?, page))
     }
 
-    /// The masks of a page, and behind them those of its section.
-    fn masks(&self, page: &PageNoise, section: i64) -> Vec<Mask> {
-        let of_section = self.sections.get(&section).into_iter().flat_map(|section| &section.masks);
-        page.masks.iter().cloned().chain(of_section.map(|(_, mask)| mask.clone())).collect()
+    /// The masks of a page, and behind them those of its section and of its host.
+    fn masks(&self, noise: &PageNoise, page: LookedPage<'_>) -> Vec<Mask> {
+        let shared = page.shared().into_iter().filter_map(|place| self.sections.get(&place));
+        let shared = shared.flat_map(|section| &section.masks).map(|(_, mask)| mask);
+        noise.masks.iter().chain(shared).cloned().collect()
     }
 
     fn learns(&mut self, page: LookedPage<'_>) {
-        let section = self.sections.entry(page.section).or_default();
-        section.learns = true;
-        if section.address.is_empty() {
-            places::section_address(page.address).clone_into(&mut section.address);
+        let addresses = [places::section_address(page.address), places::host_address(page.address)];
+        for (place, address) in page.shared().into_iter().zip(addresses) {
+            let section = self.sections.entry(place).or_default();
+            section.learns = true;
+            if section.address.is_empty() {
+                address.clone_into(&mut section.address);
+            }
         }
     }
 
-    /// Notes at which masks of a section something moved. `own` is how many are the page's.
-    fn hide(&mut self, section: i64, own: usize, explained: &Explained<'_>) {
-        let Some(section) = self.sections.get_mut(&section) else { return };
-        section.looked = true;
-        for (number, went) in &explained.moved {
-            let Some(number) = number.checked_sub(own) else { continue };
-            if let Some((_, mask)) = section.masks.get_mut(number) {
-                section.moved[number] = true;
-                mask.hid += went.len().max(1) as u64;
-                if mask.kind() == MaskKind::Rotates {
-                    mask.learn(went.iter().copied());
+    /// Notes at which masks of the section and the host of a page something moved. `own` is how many are the page's.
+    fn hide(&mut self, page: LookedPage<'_>, own: usize, explained: &Explained<'_>) {
+        let mut first = own;
+        for place in page.shared() {
+            let Some(section) = self.sections.get_mut(&place) else { continue };
+            section.looked = true;
+            for (number, went) in &explained.moved {
+                let Some(number) = number.checked_sub(first) else { continue };
+                if let Some((_, mask)) = section.masks.get_mut(number) {
+                    section.moved[number] = true;
+                    mask.hid += went.len().max(1) as u64;
+                    if mask.kind() == MaskKind::Rotates {
+                        mask.learn(went.iter().copied());
+                    }
                 }
             }
+            first += section.masks.len();
         }
     }
 
@@ -316,44 +349,75 @@ impl NoiseBook {
         self.figures.add_to(connection, finder.current.sequence)
     }
 
-    /// Makes masks of the sections of what is common to their pages; it is no mask of these any more.
+    /// Makes masks of the hosts of what is common to their sections, and of the sections of what is common to their pages; it is no mask of
+    /// these any more.
     pub(super) fn learn_common(&mut self, connection: &Connection) -> Result<()> {
         if !self.sections.values().any(|section| section.learns) {
             return Ok(());
         }
-        let mut pages = BTreeMap::<i64, Vec<(i64, PageNoise)>>::new();
+        let mut hosts = BTreeMap::<i64, BTreeMap<i64, Vec<LearntPage>>>::new();
+        for section in self.sections.iter().filter(|(_, section)| !section.masks.is_empty()) {
+            let page = LookedPage::of(0, &section.1.address);
+            if *section.0 == page.section() {
+                hosts.entry(page.host()).or_default().entry(page.section()).or_default();
+            }
+        }
         let mut select = connection.prepare(
             "SELECT url.id, url.url, masks FROM page_state CROSS JOIN url ON url.id = page_state.url WHERE masks IS NOT NULL ORDER BY url.id",
         )?;
         let mut rows = select.query([])?;
         while let Some(row) = rows.next()? {
-            let section = places::places(row.get_ref(1)?.as_str()?)[1];
-            if self.sections.get(&section).is_some_and(|section| section.learns) {
-                let pages = pages.entry(section).or_default();
-                if pages.len() < MOST_PAGES {
-                    pages.push((row.get(0)?, page_noise(row.get_ref(2)?.as_str()?)));
-                }
+            let page = LookedPage::of(row.get(0)?, row.get_ref(1)?.as_str()?);
+            let pages = hosts.entry(page.host()).or_default().entry(page.section()).or_default();
+            if pages.len() < MOST_PAGES {
+                let noise = page_noise(row.get_ref(2)?.as_str()?);
+                pages.push(LearntPage { url: page.url, before: noise.masks.len(), noise });
             }
         }
-        let mut insert = connection.prepare("INSERT INTO mask (section, address, mask) VALUES (?, ?, ?)")?;
-        for (number, pages) in pages {
-            let Some(section) = self.sections.get_mut(&number) else { continue };
-            let masks: Vec<_> = pages.iter().map(|(_, noise)| noise.masks.clone()).collect();
-            let mut common = Mask::common(&masks);
-            common.truncate(MOST_MASKS.saturating_sub(section.masks.len()));
-            for mask in &common {
-                let kept = serde_json::to_string(mask).expect("a mask is plain JSON");
-                insert.execute(params![number, section.address, kept])?;
+        let learns = |host: &i64| self.sections.get(&places::all_sections(*host)).is_some_and(|host| host.learns);
+        hosts.retain(|host, _| learns(host));
+        for (host, mut sections) in hosts {
+            let place = places::all_sections(host);
+            let of_pages: Vec<_> = sections.values().flatten().map(|page| page.noise.masks.clone()).collect();
+            let of_host = sections.iter().map(|(section, pages)| self.of_section(*section, pages)).collect::<Vec<_>>();
+            let common = self.add_common(connection, place, Mask::common(&of_host))?;
+            let known: Vec<Mask> =
+                self.sections[&place].masks.iter().map(|(_, mask)| mask).chain(&common).cloned().collect();
+            self.add_common(connection, place, Mask::common_texts(&of_pages, &known))?;
+            forget_covered(sections.values_mut().flatten(), &common);
+            for (section, pages) in &mut sections {
+                let of_pages: Vec<_> = pages.iter().map(|page| page.noise.masks.clone()).collect();
+                let common = self.add_common(connection, *section, Mask::common(&of_pages))?;
+                forget_covered(pages.iter_mut(), &common);
             }
-            for (url, mut noise) in pages {
-                let before = noise.masks.len();
-                noise.masks.retain(|mask| !common.iter().any(|common| common.covers(mask)));
-                if noise.masks.len() < before {
-                    self.keep(connection, url, &noise)?;
-                }
+            for page in sections.values().flatten().filter(|page| page.noise.masks.len() < page.before) {
+                self.keep(connection, page.url, &page.noise)?;
             }
         }
         Ok(())
+    }
+
+    /// What moves in a section, on any of its pages.
+    fn of_section(&self, section: i64, pages: &[LearntPage]) -> Vec<Mask> {
+        let known = self.sections.get(&section).into_iter().flat_map(|section| &section.masks);
+        let mut masks: Vec<Mask> = known.map(|(_, mask)| mask.clone()).collect();
+        for page in pages {
+            Mask::add_to(&mut masks, page.noise.masks.clone());
+        }
+        masks
+    }
+
+    /// Keeps what is common to the parts of a section or a host; what of it was not known.
+    fn add_common(&self, connection: &Connection, place: i64, mut common: Vec<Mask>) -> Result<Vec<Mask>> {
+        let Some(section) = self.sections.get(&place).filter(|section| section.learns) else { return Ok(Vec::new()) };
+        common.retain(|mask| !section.masks.iter().any(|(_, known)| known.covers(mask)));
+        common.truncate(MOST_MASKS.saturating_sub(section.masks.len()));
+        let mut insert = connection.prepare_cached("INSERT INTO mask (section, address, mask) VALUES (?, ?, ?)")?;
+        for mask in &common {
+            let kept = serde_json::to_string(mask).expect("a mask is plain JSON");
+            insert.execute(params![place, section.address, kept])?;
+        }
+        Ok(common)
     }
 
     fn keep(&self, connection: &Connection, url: i64, noise: &PageNoise) -> Result<()> {
@@ -364,6 +428,13 @@ impl NoiseBook {
             }
             None => Ok(()),
         }
+    }
+}
+
+/// Takes from pages what masks of all of them hide.
+fn forget_covered<'p>(pages: impl Iterator<Item = &'p mut LearntPage>, common: &[Mask]) {
+    for page in pages {
+        page.noise.masks.retain(|mask| !common.iter().any(|common| common.covers(mask)));
     }
 }
 

@@ -12,6 +12,18 @@ pub(super) fn places(url: &str) -> [i64; 2] {
     [host, section].map(|end| xxh3_64(&url.as_bytes()[..end]).cast_signed())
 }
 
+/// What the masks of a whole host have in the place of a section: a page in no folder is in the section of its host.
+pub(super) fn all_sections(host: i64) -> i64 {
+    !host
+}
+
+/// The address of the host of a page.
+pub(super) fn host_address(url: &str) -> &str {
+    let host = url.find("://").map_or(0, |at| at + 3);
+    let end = url[host..].find(['/', '?', '#']).map_or(url.len(), |at| host + at);
+    &url[..end]
+}
+
 /// The address of the section of a page: up to the first folder of its path.
 pub(super) fn section_address(url: &str) -> &str {
     let host = url.find("://").map_or(0, |at| at + 3);

@@ -34,10 +34,13 @@ fn each_look(finder: &Finder<'_>) -> Result<()> {
     let (connection, rules) = (finder.connection, finder.rules);
     // The next round is soon enough to settle a doubt of many pages; a page that is visited between rounds is not.
     let mass_after = if finder.current.revisited { rules.confirm } else { Duration::ZERO };
-    let mut select = connection.prepare(
-        "SELECT look.visit, look.url, look.at, look, mass, mark, visit.redirect, visit.before, unsure, since
+    // Other bytes of the same text are reported at once: they wait where the text differs too, in what all pages of a section have.
+    let bytes = LookOutcome::There(Difference::Bytes).code();
+    let mut select = connection.prepare(&format!(
+        "SELECT look.visit, look.url, look.at, look, mass, mark, visit.redirect, visit.before,
+                unsure AND NOT (look = {bytes} AND lines = x''), since
          FROM temp.look JOIN visit ON visit.id = look.visit ORDER BY look.visit",
-    )?;
+    ))?;
     let mut rows = select.query([])?;
     while let Some(row) = rows.next()? {
         let (visit, url): (i64, i64) = (row.get(0)?, row.get(1)?);

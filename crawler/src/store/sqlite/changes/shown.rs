@@ -5,7 +5,6 @@ use rusqlite::{Connection, Result, Row};
 use super::{
     super::schema,
     noise::{self, LookedPage, NoiseBook},
-    places,
 };
 use crate::{
     changes::{Explained, Ignore},
@@ -71,7 +70,7 @@ pub(in crate::store::sqlite) fn masked(
     while let Some(row) = rows.next()? {
         let Some(now) = kept(row, ignore)? else { continue };
         if let Some(before) = before.filter(|before| (before.url, before.rule) == (now.url, now.rule)) {
-            let page = LookedPage { url: now.url, section: places::places(&now.address)[1], address: &now.address };
+            let page = LookedPage::of(now.url, &now.address);
             let masks = book.of(connection, page)?;
             for edit in Explained::of(&before.text, &now.text, &masks).masked {
                 let [removed, added] = [edit.removed, edit.added].map(|lines| lines.join("\n"));

@@ -162,7 +162,7 @@ fn unsure(finder: &Finder<'_>, room: usize) -> std::result::Result<Vec<i64>, Fau
     // Of what many pages share it is enough to see some twice.
     let mut select = connection.prepare(&format!(
         "SELECT url FROM (
-             SELECT url, look, mass, length(lines) AS lines, section NOT IN (SELECT section FROM mask) AS unknown,
+             SELECT url, look, mass, length(lines) AS lines, section NOT IN (SELECT section FROM mask) AND ~host NOT IN (SELECT section FROM mask) AS unknown,
                     row_number() OVER (PARTITION BY section, look, mass ORDER BY length(lines) DESC, url) AS place
              FROM temp.look WHERE unsure AND url NOT IN (SELECT url FROM page_state WHERE volatile) AND look IN ({differ}, {bytes}, {shared}, {new}))
          WHERE CASE look WHEN {shared} THEN place <= {SHARED} WHEN {new} THEN place <= {OF_SECTION} AND unknown
