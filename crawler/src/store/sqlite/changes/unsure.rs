@@ -47,6 +47,11 @@ const SHARED: usize = 3;
 /// After this time a clock that shows seconds shows another one.
 const A_SECOND: Duration = Duration::from_millis(1_100);
 
+/// Whether a page that waited for this look differs from what it was then: it may be another at each look.
+const REPEATS: &str =
+    "(SELECT waited.digest IS NOT now.digest FROM page_state JOIN visit AS waited ON waited.id = page_state.unsure
+     JOIN visit AS now ON now.id = look.visit WHERE page_state.url = look.url AND waited.id < now.id)";
+
 /// Texts of links that are kept of a second look, at most.
 const MOST_LINKS: usize = 1_000;
 
@@ -145,7 +150,7 @@ fn sample(connection: &Connection, mut room: usize) -> Result<Vec<i64>> {
 }
 
 /// Pages that changed in what no mask hides, and were not looked at twice: first some of each section of which nothing is known, then
-/// those that changed most. Where so much changed at once that the next sequence is waited for, some of each section, as all of it may
+/// those that waited and changed again, then those that changed most. Where so much changed at once that the next sequence is waited for, some of each section, as all of it may
 /// move by itself.
 fn unsure(finder: &Finder<'_>, room: usize) -> std::result::Result<Vec<i64>, Fault> {
     let connection = finder.connection;
@@ -162,12 +167,15 @@ fn unsure(finder: &Finder<'_>, room: usize) -> std::result::Result<Vec<i64>, Fau
     // Of what many pages share it is enough to see some twice.
     let mut select = connection.prepare(&format!(
         "SELECT url FROM (
-             SELECT url, look, mass, length(lines) AS lines, section NOT IN (SELECT section FROM mask) AND ~host NOT IN (SELECT section FROM mask) AS unknown,
+             SELECT url, look, mass, repeats, length(lines) AS lines,
+                    section NOT IN (SELECT section FROM mask) AND ~host NOT IN (SELECT section FROM mask) AS unknown,
                     row_number() OVER (PARTITION BY section, look, mass ORDER BY length(lines) DESC, url) AS place
-             FROM temp.look WHERE unsure AND url NOT IN (SELECT url FROM page_state WHERE volatile) AND look IN ({differ}, {bytes}, {shared}, {new}))
+             FROM (SELECT look.*, coalesce({REPEATS}, 0) AS repeats FROM temp.look)
+             WHERE (unsure OR repeats) AND url NOT IN (SELECT url FROM page_state WHERE volatile)
+               AND look IN ({differ}, {bytes}, {shared}, {new}))
          WHERE CASE look WHEN {shared} THEN place <= {SHARED} WHEN {new} THEN place <= {OF_SECTION} AND unknown
                ELSE place <= {OF_SECTION} OR NOT mass END
-         ORDER BY unknown AND place <= ?1 DESC, lines DESC, url LIMIT ?2"
+         ORDER BY unknown AND place <= ?1 DESC, repeats DESC, lines DESC, url LIMIT ?2"
     ))?;
     let pages = select.query_map(params![OF_SECTION, room], |row| row.get(0))?.collect::<Result<Vec<i64>>>()?;
     drop(select);
