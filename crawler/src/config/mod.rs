@@ -44,11 +44,11 @@ pub use secret::SecretText;
 pub use settings::{
     AdaptiveChoice, ArchiveChoice, ArchiveSettings, AssetsChoice, AuditRescue, BudgetSettings, CacheSettings,
     CanonicalChoice, ChangeSettings, CheckChoice, CheckSettings, CompressionChoice, CookieChoice, ExtractSettings,
-    FetchLimits, FormsChoice, FrontierSettings, HashSeed, Header, HeartbeatUrl, IndexChoice, KeySettings, LEAST_MEMORY,
-    LinksChoice, ListsChoice, LogFormat, LogSettings, Login, MachineSettings, MemoryChoice, NofollowChoice,
-    OrderChoice, Overlap, Pause, PolitenessSettings, ProxyChoice, RetrySettings, RevisitSettings, RobotsSettings,
-    ScheduleSettings, ScopeKind, ScopeSettings, SearchSettings, Settings, ShareChoice, SourcesSettings, Spread,
-    StoreSettings, SweepChoice, TextChoice, UserAgent,
+    FetchLimits, FormsChoice, FrontierSettings, HashSeed, Header, HeartbeatUrl, ImagesChoice, IndexChoice, KeySettings,
+    LEAST_MEMORY, LinksChoice, ListsChoice, LogFormat, LogSettings, Login, MachineSettings, MemoryChoice,
+    NofollowChoice, OrderChoice, Overlap, Pause, PolitenessSettings, ProxyChoice, RetrySettings, RevisitSettings,
+    RobotsSettings, ScheduleSettings, ScopeKind, ScopeSettings, SearchSettings, Settings, ShareChoice, SourcesSettings,
+    Spread, StoreSettings, SweepChoice, TextChoice, UserAgent,
 };
 pub use units::{parse_duration, parse_size, print_duration, print_size};
 pub use value::{RawValue, SecretValue};

@@ -365,6 +365,8 @@ pub struct RawChange {
     pub text: Option<RawValue>,
     /// Texts of a page that are kept.
     pub texts: Option<RawValue>,
+    /// What images say in the text: `off`, `alt` or `source`.
+    pub images: Option<RawValue>,
     /// Rules for what is no part of a page's text.
     pub ignore: Option<RawValue>,
     /// Time to the second look at a page that lost most of its text.

@@ -14,7 +14,7 @@ use super::{
     collected::Collected,
     directives::MetaRobots,
     element::{Element, LinkKinds},
-    lines::{Deaf, LineBuilder, Listener, is_shown_raw},
+    lines::{Deaf, ImageText, LineBuilder, Listener, is_shown_raw},
     reader::PageReader,
     references::{LinkLimits, ReferenceSeed, References},
     refresh::refresh_target,
@@ -45,18 +45,22 @@ pub(super) fn collect_parts(html: &[u8], limits: LinkLimits) -> Collected {
 }
 
 /// Finds links, base, title and robots directives, and the text.
-pub(super) fn collect_with_text(html: &[u8], kinds: LinkKinds, links: References) -> (Collected, Text) {
-    let mut text = LineBuilder::default();
-    let found = listen(html, Wanted::Links(kinds), links, &mut text);
+pub(super) fn collect_with_text(
+    html: &[u8],
+    kinds: LinkKinds,
+    images: ImageText,
+    links: References,
+) -> (Collected, Text) {
+    let mut text = LineBuilder::new(images);
+    let wanted = if images == ImageText::Nothing { Wanted::Links(kinds) } else { Wanted::LinksAndImages(kinds) };
+    let found = listen(html, wanted, links, &mut text);
     (found, text.finish())
 }
 
 /// The text alone of a page whose bytes are UTF-8 (or nearly).
-pub(super) fn text_of(html: &[u8]) -> Text {
-    let mut lines = LineBuilder::default();
+pub(super) fn text_of(html: &[u8], images: ImageText) -> Text {
     let no_links = References::within(LinkLimits { links: 0, bytes: 0 }, ReferenceSeed::random());
-    listen(html, Wanted::Links(LinkKinds::Anchors), no_links, &mut lines);
-    lines.finish()
+    collect_with_text(html, LinkKinds::Anchors, images, no_links).1
 }
 
 fn listen(html: &[u8], wanted: Wanted, links: References, listener: &mut impl Listener) -> Collected {
@@ -159,6 +163,10 @@ impl<'a, L: Listener> Collector<'a, L> {
         self.take(tag, html);
         if html {
             self.listener.opened(self.name.as_bytes());
+            if tag == Tag::Embedded && self.wanted.has_images() && self.name.as_bytes() == b"img" {
+                let [alt, source] = [Slot::Content, Slot::Url].map(|slot| self.values.get(slot).unwrap_or_default());
+                self.listener.image(alt, source);
+            }
         }
         self.attention.region.set(match content {
             Some(_) if titled => Region::WantedText,
@@ -203,6 +211,7 @@ impl<'a, L: Listener> Collector<'a, L> {
             Tag::Link => self.take_link(found),
             Tag::Frame | Tag::InlineFrame => self.take_frame(found),
             Tag::Form => self.take_form(found),
+            Tag::Embedded if self.wanted.has_images() => {}
             Tag::Script | Tag::Embedded => {
                 found.has_scripts |= tag == Tag::Script;
                 self.take_embedded(found);

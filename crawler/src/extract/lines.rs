@@ -22,6 +22,21 @@ pub(super) trait Listener {
 
     /// A piece of text that is shown.
     fn text(&mut self, text: &[u8]);
+
+    /// An image, with what is shown in its place, and where it is.
+    fn image(&mut self, alt: &[u8], source: &[u8]);
+}
+
+/// What images say in the text of a page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ImageText {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// What is shown in their place.
+    Alt,
+    /// The same, and where they are, but for the query.
+    Source,
 }
 
 /// Hears nothing, and costs nothing.
@@ -34,6 +49,7 @@ impl Listener for Deaf {
     fn opened(&mut self, _: &[u8]) {}
     fn closed(&mut self, _: &[u8]) {}
     fn text(&mut self, _: &[u8]) {}
+    fn image(&mut self, _: &[u8], _: &[u8]) {}
 }
 
 /// Makes the lines of a page.
@@ -43,6 +59,7 @@ pub(super) struct LineBuilder {
     /// How many elements are open in which a line feed ends a line.
     preformatted: usize,
     silent: Option<Silent>,
+    images: ImageText,
     /// The open blocks, [`DEEPEST`] at most, each as the path of what is in it.
     open: Vec<ElementPath>,
 }
@@ -62,6 +79,10 @@ struct Silent {
 }
 
 impl LineBuilder {
+    pub(super) fn new(images: ImageText) -> Self {
+        Self { images, ..Self::default() }
+    }
+
     /// The text.
     pub(super) fn finish(self) -> Text {
         self.text.finish()
@@ -180,6 +201,24 @@ impl Listener for LineBuilder {
                 self.text.end_line();
             }
             self.text.push(line);
+        }
+    }
+
+    fn image(&mut self, alt: &[u8], source: &[u8]) {
+        match self.images {
+            ImageText::Nothing => {}
+            ImageText::Alt => self.text.push(alt),
+            ImageText::Source => {
+                let is_inline = source.len() >= 5 && source[..5].eq_ignore_ascii_case(b"data:");
+                let end = if is_inline {
+                    5
+                } else {
+                    source.iter().position(|byte| matches!(byte, b'?' | b'#')).unwrap_or(source.len())
+                };
+                for piece in [b"![", alt, b"](", source[..end].trim_ascii(), b")"] {
+                    self.text.push(piece);
+                }
+            }
         }
     }
 }

@@ -67,6 +67,7 @@ pub use head::PageHead;
 pub use header::{HeaderLink, HeaderLinks, link_header};
 pub use html::is_html;
 pub use labels::Label;
+pub use lines::ImageText;
 pub use listed::{listed, listed_lastmod, listed_priority, none_of};
 pub use log_in::{PageLook, page_look};
 pub use omitted::{Omitted, SelectorError};

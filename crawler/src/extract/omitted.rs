@@ -1,10 +1,10 @@
-//! [`Omitted`]: the parts of pages that are left out of their texts, by CSS selector.
+//! [`Omitted`]: the parts of pages that are left out of their texts, by CSS selector, and what images say in them.
 
 use std::borrow::Cow;
 
 use scraper::{Selector, selector::ToCss};
 
-use super::{collector::text_of, tree};
+use super::{collector::text_of, lines::ImageText, tree};
 use crate::text::{RuledText, Text, TextRule};
 
 /// The version of what makes the text of a page. Whoever changes what comes out of the same page counts it up: texts of
@@ -29,6 +29,8 @@ const COSTLY: [&str; 3] = [" ~ ", ":has(", ":nth-last-"];
 pub struct Omitted {
     sources: Vec<Box<str>>,
     selectors: Vec<Selector>,
+    /// What images say.
+    pub(super) images: ImageText,
 }
 
 /// A selector that cannot be used.
@@ -52,7 +54,13 @@ impl Omitted {
     pub fn parse(selectors: &[impl AsRef<str>]) -> Result<Self, SelectorError> {
         let sources = selectors.iter().map(|selector| selector.as_ref().trim().into()).collect::<Vec<Box<str>>>();
         let selectors = sources.iter().map(|source| selector(source)).collect::<Result<_, _>>()?;
-        Ok(Self { sources, selectors })
+        Ok(Self { sources, selectors, images: ImageText::Nothing })
+    }
+
+    /// The same with what images say.
+    #[must_use]
+    pub fn with_images(self, images: ImageText) -> Self {
+        Self { images, ..self }
     }
 
     /// Whether nothing is left out.
@@ -63,7 +71,12 @@ impl Omitted {
     /// The rule of the texts that are made with it. (A text that could not be made with it names the rule that leaves
     /// nothing out.)
     pub fn rule(&self) -> TextRule {
-        TextRule::new(VERSION, self.sources.iter().map(|source| &**source))
+        let images = match self.images {
+            ImageText::Nothing => None,
+            ImageText::Alt => Some("<img alt>"),
+            ImageText::Source => Some("<img src>"),
+        };
+        TextRule::new(VERSION, self.sources.iter().map(|source| &**source).chain(images))
     }
 
     /// The text of a page, whose bytes are UTF-8 or nearly. Where its tree is [too large](tree::parse), nothing is left
@@ -71,8 +84,11 @@ impl Omitted {
     pub(super) fn text(&self, html: &[u8]) -> RuledText {
         let html = String::from_utf8_lossy(html);
         match self.without(&html) {
-            Some(rest) => RuledText { text: text_of(rest.as_bytes()), rule: self.rule() },
-            None => whole(text_of(html.as_bytes())),
+            Some(rest) => RuledText { text: text_of(rest.as_bytes(), self.images), rule: self.rule() },
+            None => {
+                let all = Self::default().with_images(self.images);
+                RuledText { text: text_of(html.as_bytes(), self.images), rule: all.rule() }
+            }
         }
     }
 

@@ -104,8 +104,8 @@ pub fn scan(body: &[u8], content_type: Option<&str>, url: &WebUrl, reading: &Rea
 fn read(html: &[u8], reading: &Reading) -> (Collected, Option<RuledText>) {
     match &reading.text {
         Some(omitted) if omitted.is_empty() => {
-            let (found, text) = collect_with_text(html, reading.kinds, references(reading));
-            (found, Some(whole(text)))
+            let (found, text) = collect_with_text(html, reading.kinds, omitted.images, references(reading));
+            (found, Some(RuledText { text, rule: omitted.rule() }))
         }
         omitted => {
             let found = collect(html, Wanted::Links(reading.kinds), references(reading));

@@ -263,7 +263,7 @@ mod tests {
     use super::{
         super::{
             collector::{collect, collect_from, collect_with_text},
-            lines::{Deaf, LineBuilder},
+            lines::{Deaf, ImageText, LineBuilder},
         },
         *,
     };
@@ -355,7 +355,7 @@ mod tests {
             let (mut lines, plainly) = (LineBuilder::default(), RefCell::default());
             collect_from(html.to_reader(), &Attention::new(), PAGES, &plainly, &mut lines);
             let deaf = collect(&html, PAGES, References::default());
-            let (found, text) = collect_with_text(&html, LinkKinds::PagesAndForms, References::default());
+            let (found, text) = collect_with_text(&html, LinkKinds::PagesAndForms, ImageText::Nothing, References::default());
             prop_assert_eq!(format!("{found:?}"), format!("{deaf:?}"));
             prop_assert_eq!(format!("{found:?}"), format!("{:?}", plainly.into_inner()));
             // Where text is raw, the tokenizer would make another character of a NUL.
@@ -375,7 +375,7 @@ mod tests {
         fn labels_change_nothing_and_are_the_same_with_the_text(html in prop_oneof![soup(), bytes(), tags(), anchors(), relations()]) {
             let plainly = collect(&html, PAGES, References::default());
             let found = collect(&html, PAGES, References::default().labelled());
-            let (heard, _) = collect_with_text(&html, LinkKinds::PagesAndForms, References::default().labelled());
+            let (heard, _) = collect_with_text(&html, LinkKinds::PagesAndForms, ImageText::Nothing, References::default().labelled());
             prop_assert_eq!(format!("{found:?}"), format!("{plainly:?}"));
             prop_assert_eq!(labels(&found), labels(&heard));
             prop_assert!(labels(&plainly).is_empty());

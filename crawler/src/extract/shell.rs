@@ -2,7 +2,7 @@
 //!
 //! Scripts do not run here, so the links and the text that they add are not found. Whoever crawls such a site should know.
 
-use super::{collected::Collected, collector::text_of, element::Element};
+use super::{collected::Collected, collector::text_of, element::Element, lines::ImageText};
 
 /// A shell says no more than this, in bytes: room for a request to switch scripts on.
 const MOST_TEXT: usize = 200;
@@ -17,7 +17,7 @@ pub(super) fn is_shell(html: &[u8], found: &Collected) -> bool {
     found.has_scripts
         && found.links.elements().filter(|element| is_link(*element)).count() <= MOST_LINKS
         && !found.links.elements().any(leads_on)
-        && text_of(html).as_str().len() <= MOST_TEXT
+        && text_of(html, ImageText::Nothing).as_str().len() <= MOST_TEXT
 }
 
 #[cfg(test)]

@@ -9,6 +9,8 @@ use super::element::LinkKinds;
 pub(super) enum Wanted {
     /// Links to pages, base, title and robots directives.
     Links(LinkKinds),
+    /// The same, and what images say in the text.
+    LinksAndImages(LinkKinds),
     /// All that a page refers to, each kind apart: `a` and `area`, frames, images, scripts, styles, alternates.
     Everything,
     /// What a page shows and loads, with its base.
@@ -18,7 +20,17 @@ pub(super) enum Wanted {
 impl Wanted {
     /// Whether links of this kind are among those to pages.
     pub(super) fn follows(self, kind: LinkKinds) -> bool {
-        matches!(self, Self::Links(kinds) if kinds >= kind)
+        matches!(self, Self::Links(kinds) | Self::LinksAndImages(kinds) if kinds >= kind)
+    }
+
+    /// Whether images say something in the text.
+    pub(super) fn has_images(self) -> bool {
+        matches!(self, Self::LinksAndImages(_))
+    }
+
+    /// Whether nothing is asked for but what `a` and `area` lead to.
+    fn has_anchors_alone(self) -> bool {
+        matches!(self, Self::Links(LinkKinds::Anchors) | Self::LinksAndImages(LinkKinds::Anchors))
     }
 }
 
@@ -112,7 +124,7 @@ impl Tag {
             Self::Html | Self::Heading => wanted != Wanted::Parts,
             Self::Frame | Self::Link => wanted == Wanted::Everything || wanted.follows(LinkKinds::Pages),
             Self::Form => wanted.follows(LinkKinds::PagesAndForms),
-            Self::Embedded => matches!(wanted, Wanted::Everything | Wanted::Parts),
+            Self::Embedded => matches!(wanted, Wanted::Everything | Wanted::Parts) || wanted.has_images(),
             _ => true,
         }
     }
@@ -139,7 +151,9 @@ impl Tag {
                 Some(Slot::Content)
             }
             (Self::Link, b"type") | (Self::Meta, b"http-equiv") | (Self::Form, b"method") => Some(Slot::Type),
-            _ if wanted == Wanted::Links(LinkKinds::Anchors) => None,
+            (Self::Embedded, b"alt") if wanted.has_images() => Some(Slot::Content),
+            (Self::Embedded, b"src") if wanted.has_images() => Some(Slot::Url),
+            _ if wanted.has_anchors_alone() => None,
             (Self::Frame | Self::InlineFrame, b"src") => Some(Slot::Url),
             (Self::InlineFrame, b"srcdoc") => Some(Slot::Content),
             (Self::Embedded, b"srcset") if wanted == Wanted::Parts => Some(Slot::Content),
@@ -162,7 +176,7 @@ pub(super) enum Slot {
     OtherUrl,
     /// `rel`, or the `name` of a meta tag.
     Kind,
-    /// `content`, the `lang` of the page, the `alt` of an area, the `srcdoc` of a frame, the `hreflang` of a link, or what is shown in other sizes.
+    /// `content`, the `lang` of the page, the `alt` of an area or image, the `srcdoc` of a frame, the `hreflang` of a link, or what is shown in other sizes.
     Content,
     /// `type`, `method`, or the `http-equiv` of a meta tag.
     Type,

@@ -175,6 +175,31 @@ fn soup() -> impl Strategy<Value = String> {
     prop::collection::vec(prop::sample::select(pieces), 0..60).prop_map(|pieces| pieces.concat())
 }
 
+#[test]
+fn images_say_what_they_are_asked_for() {
+    let html = "<p>See <img alt='the &amp; map' src='/m.png?v=1#x'> here<p><IMG SRC='data:image/png;base64,AA'><noscript><img alt=no></noscript>\
+                <p><img src=' a.gif ' alt=''>";
+    let text = |images: ImageText, selectors: &[&str]| {
+        let omitted = Omitted::parse(selectors).unwrap().with_images(images);
+        read(html.as_bytes(), &Arc::new(omitted)).text.expect("it was asked for")
+    };
+    let said = |images, selectors: &[&str]| text(images, selectors).text.as_str().replace('\n', "|");
+    assert_eq!(said(ImageText::Nothing, &[]), "See here");
+    assert_eq!(said(ImageText::Alt, &[]), "See the & map here");
+    let all = "See ![the & map](/m.png) here|![](data:)|![](a.gif)";
+    assert_eq!((said(ImageText::Source, &[]), said(ImageText::Source, &[".absent"])), (all.to_owned(), all.to_owned()));
+    let rules = [ImageText::Nothing, ImageText::Alt, ImageText::Source].map(|images| text(images, &[]).rule);
+    assert!(rules[0] != rules[1] && rules[1] != rules[2] && rules[0] != rules[2], "they are not compared");
+    // Links and requisites are found as before.
+    let page = "<a href=a><img src=b alt=c></a><iframe src=d></iframe>";
+    let links = |images| {
+        let omitted = Omitted::default().with_images(images);
+        let with = read(page.as_bytes(), &Arc::new(omitted)).resolved();
+        with.links.iter().map(|link| link.url.to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(links(ImageText::Source), links(ImageText::Nothing));
+}
+
 fn has_the_form(text: &Text) -> bool {
     let line =
         |line: &str| !line.is_empty() && !line.contains("  ") && line.trim() == line && line.len() <= LONGEST_LINE;

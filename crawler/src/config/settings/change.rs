@@ -8,7 +8,7 @@ use crate::{
         reader::KeyReader,
         rules::{Count, DurationRange, Each, OneOf, Parsed, Real, words},
     },
-    extract::Omitted,
+    extract::{ImageText, Omitted},
 };
 
 /// More texts of a page than anybody compares.
@@ -30,6 +30,18 @@ words! {
     }
 }
 
+words! {
+    /// What images say in the text of pages.
+    ImagesChoice {
+        /// Nothing.
+        Off = "off",
+        /// What is shown in their place.
+        Alt = "alt",
+        /// The same, and where they are.
+        Source = "source",
+    }
+}
+
 /// What counts as a change.
 #[derive(Debug, Clone)]
 pub struct ChangeSettings {
@@ -37,6 +49,8 @@ pub struct ChangeSettings {
     pub text: TextChoice,
     /// Texts of a page that are kept.
     pub texts: NonZeroU32,
+    /// What images say in the text.
+    pub images: ImagesChoice,
     /// Rules for what is no part of a page's text.
     ignore: Vec<String>,
     /// Time to the second look at a page that lost most of its text.
@@ -57,6 +71,7 @@ impl ChangeSettings {
         Self {
             text: reader.read("change.text", &OneOf(PhantomData)),
             texts: reader.read("change.texts", &Count(NonZeroU32::MIN..=MOST_TEXTS)),
+            images: reader.read("change.images", &OneOf(PhantomData)),
             ignore: reader.read("change.ignore", &IGNORE),
             confirm: reader.read("change.confirm", &pause),
             gone_after: reader.read("change.gone_after", &pause),
@@ -73,10 +88,15 @@ impl ChangeSettings {
         Ignore::parse(&self.ignore).expect("each rule was checked")
     }
 
-    /// Elements that are no part of a page's text.
+    /// Elements that are no part of a page's text, and what images say in it.
     pub fn omitted(&self) -> Omitted {
         let selectors: Vec<_> = self.ignored().selectors().map(str::to_owned).collect();
-        Omitted::parse(&selectors).expect("each selector was checked")
+        let images = match self.images {
+            ImagesChoice::Off => ImageText::Nothing,
+            ImagesChoice::Alt => ImageText::Alt,
+            ImagesChoice::Source => ImageText::Source,
+        };
+        Omitted::parse(&selectors).expect("each selector was checked").with_images(images)
     }
 }
 

@@ -25,7 +25,7 @@ mod sources;
 pub use archive::{ArchiveChoice, ArchiveSettings, AssetsChoice, CompressionChoice};
 pub use budget::BudgetSettings;
 pub use cache::{AuditRescue, CacheSettings, HashSeed, SweepChoice};
-pub use change::{ChangeSettings, TextChoice};
+pub use change::{ChangeSettings, ImagesChoice, TextChoice};
 pub use check::{CheckChoice, CheckSettings};
 pub use crawl::{LinksChoice, RetrySettings, StoreSettings};
 pub(super) use extract::FIELDS;

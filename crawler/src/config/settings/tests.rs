@@ -120,6 +120,7 @@ fn words_and_texts_are_checked() {
         ("revisit.budget", "\"0/day\""),
         ("revisit.sections", "[\"/news/=0s\"]"),
         ("change.text", "\"maybe\""),
+        ("change.images", "\"on\""),
         ("log.level", "\"loud\""),
         ("log.format", "\"xml\""),
     ] {

@@ -1,9 +1,39 @@
 //! A link that leads elsewhere is a change of the page, if it does not do so by itself.
 
+use webloom_tests::webloom::Webloom;
+
 use super::{
     NOTHING,
     site::{Answer, Site, TEXT, TOKEN, own_text},
 };
+
+#[test]
+fn what_images_say_is_compared_where_that_is_asked_for() {
+    let image = |alt: &str, source: &str| {
+        let own = own_text("/docs/1");
+        Answer::Page(format!("<p>{own}<p><img alt='{alt}' src='{source}?built=1'>"))
+    };
+    for (images, expected) in [
+        ("off", ["changed /docs/1", "changed /docs/1"]),
+        ("alt", ["changed_text /docs/1", "changed /docs/1"]),
+        ("source", ["changed_text /docs/1", "changed_text /docs/1"]),
+    ] {
+        let site = Site::of(["/docs/1", "/docs/2"]);
+        let again = |images: &str| {
+            let run = Webloom::go_on(&site.dir()).args(["--again"]).args(TEXT);
+            site.run(run.env("WEBLOOM_CHANGE_IMAGES", images)).1
+        };
+        site.set("/docs/1", image("a map", "/old.png"));
+        let first = Webloom::crawl(&site.dir(), &site.server.url("/")).args(TEXT);
+        first.env("WEBLOOM_CHANGE_IMAGES", images).run().expect(0);
+        site.set("/docs/1", image("a plan", "/old.png"));
+        assert_eq!(again(images), [expected[0]], "{images}");
+        site.set("/docs/1", image("a plan", "/new.png"));
+        assert_eq!(again(images), [expected[1]], "{images}");
+        // Texts that say other things are not compared.
+        assert_eq!(again("off"), NOTHING, "{images}");
+    }
+}
 
 /// A page with a link.
 fn linking(path: &str, text: &str, target: &str, more: &str) -> Answer {
