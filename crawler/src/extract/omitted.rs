@@ -83,13 +83,9 @@ impl Omitted {
     /// out, and the rule says so.
     pub(super) fn text(&self, html: &[u8]) -> RuledText {
         let html = String::from_utf8_lossy(html);
-        match self.without(&html) {
-            Some(rest) => RuledText { text: text_of(rest.as_bytes(), self.images), rule: self.rule() },
-            None => {
-                let all = Self::default().with_images(self.images);
-                RuledText { text: text_of(html.as_bytes(), self.images), rule: all.rule() }
-            }
-        }
+        let rest = self.without(&html);
+        let rule = if rest.is_some() { self.rule() } else { Self::default().with_images(self.images).rule() };
+        RuledText { text: text_of(rest.as_deref().unwrap_or(&html).as_bytes(), self.images), rule }
     }
 
     /// The page without what is left out; none if its tree is too large.

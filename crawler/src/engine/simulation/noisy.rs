@@ -135,8 +135,8 @@ impl Moving {
             }
             Self::List => {
                 let items = (0..4).map(|part| WORDS[usize::try_from(3 * part + random.below(3)).unwrap()]);
-                let items: String = items.map(|word| format!("<li>News of {word}</li>")).collect();
-                format!("<h2>News</h2><ol>{items}</ol>")
+                let items: Vec<_> = items.map(|word| format!("<li>News of {word}</li>")).collect();
+                format!("<h2>News</h2><ol>{}</ol>", items.concat())
             }
             Self::Beside => format!("<p>Costs {} euros, {} were sold</p>", 50 + edition, 700 + at / 500),
             Self::Counter => format!("<p>Seen {} times</p>", 10_000 + at / 100),

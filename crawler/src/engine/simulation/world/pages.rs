@@ -4,6 +4,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::super::{
     faults::Trouble,
+    noisy::NoisyPage,
     spelling::spelled,
     web::{Later, SimulatedPage, endless, is_outside, split},
 };
@@ -22,17 +23,8 @@ impl World {
         let redirect = |to: String| response(301, Some(("location", written(&to, spelling))), "");
         match page {
             SimulatedPage::Missing => Ok(response(404, None, "")),
-            SimulatedPage::Living(changes, links) => {
-                let mut page = self.html(links);
-                let times = changes.partition_point(|change| *change <= self.at);
-                page.body.extend(format!("<p>It was changed {times} times.</p>").bytes());
-                Ok(page)
-            }
-            SimulatedPage::Noisy(page) => {
-                let body = page.body(self.at, &mut self.random);
-                self.links.clone_from(&page.links);
-                Ok(response(200, Some(("content-type", "text/html".to_owned())), &body))
-            }
+            SimulatedPage::Living(changes, links) => Ok(self.living(&changes, links)),
+            SimulatedPage::Noisy(page) => Ok(self.noisy(&page)),
             SimulatedPage::Grows(at, one, other) => {
                 let links = if self.at < at { one } else { other };
                 Ok(self.html(links))
@@ -79,6 +71,20 @@ impl World {
                 Ok(whole)
             }
         }
+    }
+
+    /// A page that was changed at these moments.
+    fn living(&mut self, changes: &[u64], links: Vec<String>) -> FetchResponse {
+        let mut page = self.html(links);
+        let times = changes.partition_point(|change| *change <= self.at);
+        page.body.extend(format!("<p>It was changed {times} times.</p>").bytes());
+        page
+    }
+
+    fn noisy(&mut self, page: &NoisyPage) -> FetchResponse {
+        self.links.clone_from(&page.links);
+        let body = page.body(self.at, &mut self.random);
+        response(200, Some(("content-type", "text/html".to_owned())), &body)
     }
 
     /// A page with these links; where the crawl is followed, the last of them is what the follower knows.

@@ -237,14 +237,7 @@ fn there(finder: &Finder<'_>, visit: &Visit<'_>, standing: &Standing, book: &mut
         let noise = if judged.is_whole { Difference::AllNoise } else { Difference::Noise };
         return Ok(Found::plain(LookOutcome::There(noise)));
     }
-    let known_text = (before != now).then_some((&now, &*book));
-    let way = if shrunk(&before, &now) {
-        Way::Shrunk
-    } else if is_known(finder, visit, known_text)? {
-        Way::Back
-    } else {
-        Way::Onwards
-    };
+    let way = way(finder, visit, (&before, &now), book)?;
     let look = LookOutcome::There(Difference::Text(way));
     let unsure = !second && finder.looks_twice();
     let masks = book.of(connection, visit.page)?;
@@ -260,6 +253,15 @@ fn there(finder: &Finder<'_>, visit: &Visit<'_>, standing: &Standing, book: &mut
         since: judged.stayed,
         ..Found::plain(look)
     })
+}
+
+/// Whether a text that differs is smaller, or again one that the page had.
+fn way(finder: &Finder<'_>, visit: &Visit<'_>, (before, now): (&Text, &Text), book: &NoiseBook) -> Result<Way> {
+    if shrunk(before, now) {
+        return Ok(Way::Shrunk);
+    }
+    let known_text = (before != now).then_some((now, book));
+    Ok(if is_known(finder, visit, known_text)? { Way::Back } else { Way::Onwards })
 }
 
 /// A page with the text that it had. What appeared where things move, and stays, is reported.
