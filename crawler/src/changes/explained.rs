@@ -125,7 +125,7 @@ impl<'a> Explained<'a> {
         let is_there = |mask: &&Mask| places.iter().any(|place| place.path == mask.path());
         let patterns = masks.iter().filter(is_there).flat_map(|mask| mask.patterns().map(|of| (mask.path(), of)));
         // By what is the same on all pages: labels are not asked for.
-        let mut patterns: Vec<_> = patterns.map(|(path, of)| (path, LinePattern { label: 0, ..of })).collect();
+        let mut patterns: Vec<_> = patterns.map(|(path, of)| (path, LinePattern { label: 0, rest: 0, ..of })).collect();
         patterns.sort_unstable_by_key(|(path, of)| (*path, of.shape, of.moving));
         patterns.dedup();
         if patterns.is_empty() || places.len() < 2 {
@@ -140,6 +140,9 @@ impl<'a> Explained<'a> {
             for [from, number] in removed {
                 let line = places[from].lines[0][number].0;
                 let kind = |[to, other]: &[usize; 2]| {
+                    if *to == from {
+                        return None;
+                    }
                     let paths = [places[from].path, places[*to].path];
                     let other = places[*to].lines[1][*other].0;
                     let mut known = patterns.iter().filter(|(path, _)| paths.contains(path));
@@ -200,42 +203,44 @@ impl<'a> Place<'a> {
     }
 
     /// Hides what a mask hides; the lines that went, if anything is hidden.
-    fn hide(&mut self, mask: &Mask, side: Option<Side>, explained: &mut Explained<'a>) -> Option<Vec<u32>> {
+    fn hide(&mut self, mask: &Mask, side: Option<(Side, usize)>, explained: &mut Explained<'a>) -> Option<Vec<u32>> {
         match (mask.kind(), side) {
             (MaskKind::Bytes | MaskKind::Link, _) | (MaskKind::Reorders, None) => None,
-            (MaskKind::Value, _) => self.hide_values(mask, side, explained),
+            (MaskKind::Value, _) => self.hide_values(mask, side.is_some(), explained),
             (MaskKind::Reorders, Some(_)) => self.hide_order(explained),
             (MaskKind::Rotates, Some(side)) => self.hide_lines(mask, side, explained),
             (MaskKind::Rotates, None) => self.hide_known(mask, explained),
         }
     }
 
-    fn hide_values(&mut self, mask: &Mask, side: Option<Side>, explained: &mut Explained<'a>) -> Option<Vec<u32>> {
+    fn hide_values(&mut self, mask: &Mask, is_there: bool, explained: &mut Explained<'a>) -> Option<Vec<u32>> {
         let mut went = Vec::new();
-        let mut kinds = BTreeMap::<(u32, u64), Vec<u32>>::new();
+        let mut kinds = BTreeMap::<(u32, u64), Vec<LinePattern>>::new();
         for pattern in mask.patterns() {
-            kinds.entry((pattern.shape, pattern.moving)).or_default().push(pattern.label);
+            kinds.entry((pattern.shape, pattern.moving)).or_default().push(pattern);
         }
-        for ((shape, moving), labels) in kinds {
-            let pattern = LinePattern { shape, moving, label: 0 };
+        for patterns in kinds.into_values() {
             // By its place a line is known whatever it says.
-            let fits = |line: &str| side.is_some() || labels.contains(&pattern.labelled(line).label);
-            let mut added = HashMap::<u32, VecDeque<usize>>::new();
-            for place in self.open_of_shape(1, shape).filter(|place| fits(self.lines[1][*place].0)) {
-                added.entry(pattern.rest_of(self.lines[1][place].0)).or_default().push_back(place);
+            let fits = |line: &LinePattern| is_there || patterns.iter().any(|pattern| pattern.names(line));
+            let [removed, added] = [0, 1].map(|side| {
+                let lines = self.open_of_shape(side, patterns[0].shape);
+                let lines = lines.map(|place| (place, patterns[0].labelled(self.lines[side][place].0)));
+                lines.filter(|(_, line)| fits(line)).collect::<Vec<_>>()
+            });
+            let mut places = HashMap::<u32, VecDeque<usize>>::new();
+            for (place, line) in added {
+                places.entry(line.rest).or_default().push_back(place);
             }
-            let removed = if added.is_empty() { Vec::new() } else { self.open_of_shape(0, shape).collect() };
-            for before in removed {
-                let old = self.lines[0][before].0;
-                let after = added.get_mut(&pattern.rest_of(old)).and_then(VecDeque::pop_front);
-                let Some((after, new)) = after.map(|after| (after, self.lines[1][after].0)) else { continue };
+            for (before, pattern) in removed {
+                let Some(after) = places.get_mut(&pattern.rest).and_then(VecDeque::pop_front) else { continue };
+                let [old, new] = [self.lines[0][before].0, self.lines[1][after].0];
                 if old == new || !pattern.is_same(old, new) {
                     continue;
                 }
                 (self.lines[0][before].1, self.lines[1][after].1) = (true, true);
                 went.push(short(old));
                 let line = PlacedLine { text: new, path: self.path };
-                explained.appeared.push(AppearedLine { line, kind: pattern.labelled(new).kind() });
+                explained.appeared.push(AppearedLine { line, kind: pattern.kind() });
                 explained.masked.push(Edit { removed: vec![old], added: vec![new] });
             }
         }
@@ -271,41 +276,57 @@ impl<'a> Place<'a> {
         Some(Vec::new())
     }
 
-    /// Elsewhere on the page only texts are hidden that are known to come and go.
+    /// Elsewhere on the page only texts are hidden that are known to come and go, where one takes the place of another: one alone may be
+    /// gone for good, or be news.
     fn hide_known(&mut self, mask: &Mask, explained: &mut Explained<'a>) -> Option<Vec<u32>> {
-        let is_known = |line: &(&str, bool)| !line.1 && mask.knows(short(line.0));
-        // One alone may be gone for good, or be news.
-        if !self.lines.iter().all(|lines| lines.iter().any(is_known)) {
+        let [before, after] = self.left();
+        let [mut removed, mut added] = [without(&before, &after), without(&after, &before)];
+        for lines in [&mut removed, &mut added] {
+            lines.retain(|line| mask.knows(short(line)));
+        }
+        if removed.is_empty() || added.is_empty() {
             return None;
         }
-        let [removed, added] = self.lines.each_mut().map(|lines| {
-            let hidden = lines.iter_mut().filter(|line| is_known(line)).map(|line| {
-                line.1 = true;
-                line.0
-            });
-            hidden.collect::<Vec<_>>()
-        });
+        for (lines, hides) in self.lines.iter_mut().zip([&removed, &added]) {
+            let mut left = counts(hides);
+            for (line, hidden) in lines.iter_mut().filter(|(_, hidden)| !hidden) {
+                *hidden = take_one(&mut left, line);
+            }
+        }
         let went = removed.iter().copied().map(short).collect();
         explained.masked.push(Edit { removed, added });
         Some(went)
     }
 
-    fn hide_lines(&mut self, mask: &Mask, side: Side, explained: &mut Explained<'a>) -> Option<Vec<u32>> {
-        // Where a text was or is that is known to come and go, that place moves too.
-        let reach = |lines: &Vec<(&str, bool)>| {
-            let open = lines.iter().filter(|(_, hidden)| !hidden).map(|(line, _)| mask.knows(short(line)));
-            let known: Vec<bool> = if side == Side::After { open.rev().collect() } else { open.collect() };
-            known.iter().rposition(|known| *known).map_or(0, |last| last + 1)
+    fn hide_lines(
+        &mut self,
+        mask: &Mask,
+        (side, most): (Side, usize),
+        explained: &mut Explained<'a>,
+    ) -> Option<Vec<u32>> {
+        let known = |lines: &Vec<(&str, bool)>| {
+            lines.iter().filter(|(line, hidden)| !hidden && mask.knows(short(line))).count()
         };
-        let most = self.lines.iter().map(reach).max().unwrap_or_default().max(mask.lines());
+        let counts = self.lines.each_ref().map(known);
+        // First the texts that are known to come and go, then as many others as there is room for.
+        let room = counts.iter().copied().max().unwrap_or_default().max(most);
+        let mut known = counts.into_iter();
         let [removed, added] = self.lines.each_mut().map(|lines| {
             let mut open: Vec<_> = lines.iter_mut().filter(|(_, hidden)| !hidden).collect();
-            let first = if side == Side::After { open.len().saturating_sub(most) } else { 0 };
-            let hidden = open.iter_mut().skip(first).take(most).map(|line| {
-                line.1 = true;
-                line.0
-            });
-            hidden.collect::<Vec<_>>()
+            if side == Side::After {
+                open.reverse();
+            }
+            let mut free = room - known.next().unwrap_or_default();
+            for line in &mut open {
+                let is_known = mask.knows(short(line.0));
+                line.1 = is_known || free > 0;
+                free -= usize::from(line.1 && !is_known);
+            }
+            let mut hidden: Vec<_> = open.into_iter().filter(|(_, hidden)| *hidden).map(|(line, _)| *line).collect();
+            if side == Side::After {
+                hidden.reverse();
+            }
+            hidden
         });
         if removed == added {
             return None;

@@ -1,5 +1,6 @@
 //! [`LinePattern`]: which words of a line move from one look at its page to the next.
 
+use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Words of a line that may move; those behind them do not.
@@ -34,7 +35,7 @@ const NAMES: [&str; 21] = [
 ];
 
 /// A line of which some words move: numbers, dates, tokens.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct LinePattern {
     /// Of what parts its words.
     pub(super) shape: u32,
@@ -42,6 +43,8 @@ pub(super) struct LinePattern {
     pub(super) moving: u64,
     /// Hash of the words that stay and are no values; 0 if they have too few letters to know the line by them.
     pub(super) label: u32,
+    /// Hash of all that stays, the values too; 0 if that is another on each page.
+    pub(super) rest: u32,
 }
 
 impl LinePattern {
@@ -59,7 +62,7 @@ impl LinePattern {
             }
         }
         let moving = widened(&words, moving);
-        (moving != 0).then(|| Self { shape: shape(one), moving, label: label(&words, moving) })
+        (moving != 0).then(|| Self { shape: shape(one), moving, label: 0, rest: 0 }.labelled(one))
     }
 
     /// Whether all that moves in a line of it is a date or a time.
@@ -79,7 +82,7 @@ impl LinePattern {
 
     /// The same for all lines that are it, and for hardly any other; not 0.
     pub(super) fn kind(&self) -> u32 {
-        (self.shape ^ self.label.rotate_left(1)).max(1)
+        (self.shape ^ self.rest.rotate_left(1)).max(1)
     }
 
     /// Whether a line is the other, but for what moves.
@@ -96,19 +99,21 @@ impl LinePattern {
             .all(|(place, (one, other))| one.text == other.text || is_same(place, one, other))
     }
 
-    /// The same with the label of a line of its shape.
+    /// The same with what stays of a line of its shape.
     pub(super) fn labelled(self, line: &str) -> Self {
-        Self { label: label(&words(line), self.moving), ..self }
+        let words = words(line);
+        let rest = short(&staying(&words, self.moving).collect::<Vec<_>>().join(" "));
+        Self { label: label(&words, self.moving), rest, ..self }
     }
 
-    /// Hash of all that stays of a line of its shape.
-    pub(super) fn rest_of(&self, line: &str) -> u32 {
-        short(&staying(&words(line), self.moving).collect::<Vec<_>>().join(" "))
+    /// Whether a line that stays like this one has a name, and is known by it.
+    pub(super) fn names(&self, line: &Self) -> bool {
+        self.label != 0 && self.label == line.label && (self.rest == 0 || self.rest == line.rest)
     }
 
     /// Whether a line has the words that stay.
     pub(super) fn is_labelled(&self, line: &str) -> bool {
-        self.label != 0 && shape(line) == self.shape && self.labelled(line).label == self.label
+        shape(line) == self.shape && self.names(&self.labelled(line))
     }
 }
 

@@ -71,8 +71,8 @@ pub struct Mask {
     kind: MaskKind,
     /// Lines that are there at most.
     lines: usize,
-    /// The lines of values: shape, words that move, label.
-    patterns: Vec<(u32, u64, u32)>,
+    /// The lines of values.
+    patterns: Vec<LinePattern>,
     /// Hashes of lines that were there and went.
     known: Vec<u32>,
     /// The same of lines that came when it was found.
@@ -109,14 +109,12 @@ impl Mask {
 
     /// The kinds of its lines of values.
     pub(super) fn kinds(&self) -> Vec<u32> {
-        self.patterns().map(|pattern| pattern.kind()).collect()
+        self.patterns.iter().map(LinePattern::kind).collect()
     }
 
     /// Keeps the lines of values of these kinds; whether there are any.
     pub(super) fn keep_kinds(&mut self, is_kept: impl Fn(u32) -> bool) -> bool {
-        self.patterns.retain(|(shape, moving, label)| {
-            is_kept(LinePattern { shape: *shape, moving: *moving, label: *label }.kind())
-        });
+        self.patterns.retain(|pattern| is_kept(pattern.kind()));
         !self.patterns.is_empty()
     }
 
@@ -164,7 +162,7 @@ impl Mask {
             || [before.first().copied().unwrap_or_default(), after.first().copied().unwrap_or_default()],
             |(one, other)| [*one, *other],
         );
-        let mut patterns: Vec<_> = patterns.iter().map(|one| (one.shape, one.moving, one.label)).collect();
+        let mut patterns = patterns.to_vec();
         patterns.dedup();
         patterns.truncate(MOST_PATTERNS);
         let lines = before.len().max(after.len());
@@ -236,52 +234,42 @@ impl Mask {
     }
 
     pub(super) fn patterns(&self) -> impl Iterator<Item = LinePattern> {
-        self.patterns.iter().map(|(shape, moving, label)| LinePattern { shape: *shape, moving: *moving, label: *label })
+        self.patterns.iter().copied()
     }
 
     pub(super) fn path(&self) -> ElementPath {
         ElementPath::of_number(self.path)
     }
 
-    /// Lines that are there at most.
-    pub(super) fn lines(&self) -> usize {
-        self.lines
-    }
-
-    /// Whether it is the place of a region, and by what: the line behind it alone, or another.
-    pub(super) fn is_at(&self, around: Around) -> Option<Side> {
+    /// Whether it is the place of a region: on which side is the line by which it is known, and how many of its lines may be in the region.
+    pub(super) fn is_at(&self, around: Around) -> Option<(Side, usize)> {
         let equal = |one: u32, other: u32| one != 0 && one == other;
         let has_heading = equal(self.around.heading, around.heading);
-        match () {
-            () if equal(self.around.before, around.before) => Some(Side::Before),
-            () if equal(self.around.after, around.after) => Some(Side::After),
-            () if equal(self.around.outer_before, around.outer_before) && around.gaps[0] <= self.lines => {
-                Some(Side::Before)
+        let rotates = self.kind == MaskKind::Rotates;
+        // Among the lines that rotate next to a line, so many are left.
+        let [above, below] = around.gaps.map(|gap| self.lines.saturating_sub(gap));
+        let side = match () {
+            // Texts that are known by themselves have no place.
+            () if self.lines == 0 => return None,
+            () if equal(self.around.before, around.before) => Side::Before,
+            () if equal(self.around.after, around.after) => Side::After,
+            () if equal(self.around.outer_before, around.outer_before) && around.gaps[0] <= self.lines => Side::Before,
+            () if equal(self.around.outer_after, around.outer_after) && around.gaps[1] <= self.lines => Side::After,
+            () if rotates && equal(self.around.before, around.outer_before) && above > 0 => {
+                return Some((Side::Before, above));
             }
-            () if equal(self.around.outer_after, around.outer_after) && around.gaps[1] <= self.lines => {
-                Some(Side::After)
-            }
-            // Among the lines that rotate next to that line.
-            () if self.kind == MaskKind::Rotates
-                && equal(self.around.before, around.outer_before)
-                && around.gaps[0] < self.lines =>
-            {
-                Some(Side::Before)
-            }
-            () if self.kind == MaskKind::Rotates
-                && equal(self.around.after, around.outer_after)
-                && around.gaps[1] < self.lines =>
-            {
-                Some(Side::After)
+            () if rotates && equal(self.around.after, around.outer_after) && below > 0 => {
+                return Some((Side::After, below));
             }
             // Between two texts that rotate there.
-            () if self.kind == MaskKind::Rotates && self.knows(around.before) => Some(Side::Before),
-            () if self.kind == MaskKind::Rotates && self.knows(around.after) => Some(Side::After),
+            () if rotates && self.knows(around.before) => Side::Before,
+            () if rotates && self.knows(around.after) => Side::After,
             // Nothing else of the page is in such elements.
-            () if around.on_page <= self.lines && around.on_page == self.around.on_page => Some(Side::Before),
-            () if has_heading && (self.kind == MaskKind::Value || self.path().is_item()) => Some(Side::Before),
-            () => None,
-        }
+            () if around.on_page <= self.lines && around.on_page == self.around.on_page => Side::Before,
+            () if has_heading && (self.kind == MaskKind::Value || self.path().is_item()) => Side::Before,
+            () => return None,
+        };
+        Some((side, self.lines))
     }
 
     /// Whether lines in these elements come and go.
@@ -307,8 +295,14 @@ impl Mask {
 
     /// Whether it says the same of the same place as another.
     pub fn is_like(&self, other: &Self) -> bool {
-        let labels = || self.patterns().any(|own| other.patterns().any(|pattern| own.label != 0 && pattern == own));
-        let shapes = || self.patterns.iter().any(|(shape, ..)| other.patterns.iter().any(|(other, ..)| shape == other));
+        let pairs = || self.patterns().flat_map(|own| other.patterns().map(move |pattern| (own, pattern)));
+        let labels = || {
+            let is_same = |one: LinePattern, other: LinePattern| {
+                one.label != 0 && (one.shape, one.moving, one.label) == (other.shape, other.moving, other.label)
+            };
+            pairs().any(|(own, pattern)| is_same(own, pattern))
+        };
+        let shapes = || pairs().any(|(own, pattern)| own.shape == pattern.shape);
         match (self.path == other.path, self.kind, other.kind) {
             (true, MaskKind::Value, MaskKind::Value) => labels() || (self.is_at(other.around).is_some() && shapes()),
             (true, MaskKind::Rotates | MaskKind::Reorders, MaskKind::Rotates | MaskKind::Reorders) => {
@@ -326,7 +320,7 @@ impl Mask {
         let shapes: Vec<u32> = lines.iter().map(|line| shape(line.text)).collect();
         let mut moves = vec![false; lines.len()];
         for mask in masks.iter().filter(|mask| !mask.kind.is_hidden()) {
-            let has_shape = |place: usize| mask.patterns.iter().any(|(shape, ..)| *shape == shapes[place]);
+            let has_shape = |place: usize| mask.patterns.iter().any(|pattern| pattern.shape == shapes[place]);
             let is_there = |place: usize| {
                 lines.get(place).is_some_and(|line| line.path.number() == mask.path)
                     && (mask.kind != MaskKind::Value || has_shape(place))
@@ -356,11 +350,11 @@ impl Mask {
 
     /// Whether it hides all that another one hides.
     pub fn covers(&self, other: &Self) -> bool {
-        let patterns = || {
-            other.patterns.iter().all(|(shape, moving, _)| {
-                self.patterns.iter().any(|(own, wider, _)| own == shape && moving & !wider == 0)
-            })
+        let by_place = self.is_at(other.around).is_some();
+        let hides = |own: LinePattern, pattern: LinePattern| {
+            own.shape == pattern.shape && pattern.moving & !own.moving == 0 && (by_place || own.names(&pattern))
         };
+        let patterns = || other.patterns().all(|pattern| self.patterns().any(|own| hides(own, pattern)));
         self.is_like(other)
             && match (self.kind, other.kind) {
                 (MaskKind::Value, MaskKind::Value) => patterns(),
@@ -380,11 +374,14 @@ impl Mask {
         }
         self.lines = self.lines.max(other.lines);
         self.around.on_page = self.around.on_page.max(other.around.on_page);
-        for (shape, moving, label) in &other.patterns {
-            if let Some(own) = self.patterns.iter_mut().find(|own| own.0 == *shape && own.2 == *label) {
-                own.1 |= moving;
+        for pattern in &other.patterns {
+            let is_same = |own: &&mut LinePattern| {
+                (own.shape, own.label, own.rest) == (pattern.shape, pattern.label, pattern.rest)
+            };
+            if let Some(own) = self.patterns.iter_mut().find(is_same) {
+                own.moving |= pattern.moving;
             } else if self.patterns.len() < MOST_PATTERNS {
-                self.patterns.push((*shape, *moving, *label));
+                self.patterns.push(*pattern);
             }
         }
         self.learn(other.known.iter().copied());
@@ -532,6 +529,38 @@ mod tests {
         assert_eq!(shown([&page("one"), &page("two")], &masks), NOTHING);
         assert_eq!(shown([&page("one"), &page("news")], &masks), ["-one>-news"]);
         assert_eq!(shown([&page("one"), "x|-y|z"], &masks), ["-one>"]);
+    }
+
+    #[test]
+    fn a_value_without_a_name_is_hidden_at_its_place_alone() {
+        let looks = ["a|7|b|100|c", "a|9|b|100|c"];
+        assert_eq!(left(looks, ["a|9|b|100|c", "a|12|b|100|c"]), NOTHING);
+        assert_eq!(left(looks, ["a|9|b|100|c", "a|12|b|250|c"]), ["100>250"]);
+        let looks = ["a|Room 1: 20 free|b", "a|Room 1: 21 free|b"];
+        assert_eq!(left(looks, ["x|Room 1: 20 free|y|Room 2: 3 free", "x|Room 1: 9 free|y|Room 2: 4 free"]).len(), 1);
+    }
+
+    #[test]
+    fn a_notice_between_adverts_that_are_known_is_news() {
+        let looks = ["#h|one|b|two|c|-end", "#h|six|b|ten|c|-end"];
+        let masks = Mask::between(&text(looks[0]), &text(looks[1]), 1);
+        assert_eq!(shown(["#h|one|Closed on Monday|-foot", "#h|six|-foot"], &masks), ["Closed on Monday>"]);
+        let mut all = masks;
+        Mask::add_to(&mut all, Mask::between(&text("#h|two|b|-end"), &text("#h|one|b|-end"), 1));
+        assert_eq!(shown(["#h|one|Closed on Monday|two|-foot", "#h|six|own|-foot"], &all), ["Closed on Monday>"]);
+        let masks = Mask::between(&text("#ads|a|b|c|x|-end"), &text("#ads|d|e|f|x|-end"), 1);
+        let edit = ["#ads|p|q|r|Open daily|-foot", "#ads|p|q|s|Closed|-foot"];
+        assert_eq!(shown(edit, &masks), ["Open daily>Closed"], "behind the last advert");
+    }
+
+    #[test]
+    fn a_text_that_is_known_is_news_in_a_list_that_gains_it() {
+        let back = [["a|*one|*x|b", "a|*two|*x|b"], ["a|*two|*x|b", "a|*one|*x|b"]];
+        let mut masks = Vec::new();
+        for [one, other] in back {
+            Mask::add_to(&mut masks, Mask::between(&text(one), &text(other), 1));
+        }
+        assert_eq!(shown(["y|*k|*one|z", "y|*k|*one|*two|z"], &masks), [">*two"]);
     }
 
     #[test]

@@ -59,6 +59,11 @@ impl PageNoise {
         self.masks.is_empty() && self.waiting.is_empty()
     }
 
+    /// Whether it is not known of a line yet whether it stays.
+    pub fn waits(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
     /// Whether it is known that bytes move that are not shown.
     pub fn has_moving_bytes(&self) -> bool {
         self.masks.iter().any(|mask| mask.kind() == MaskKind::Bytes)

@@ -205,9 +205,15 @@ impl Listener for LineBuilder {
     }
 
     fn image(&mut self, alt: &[u8], source: &[u8]) {
+        let source = source.trim_ascii();
         match self.images {
             ImageText::Nothing => {}
-            ImageText::Alt => self.text.push(alt),
+            ImageText::Alt => {
+                // An image parts words.
+                for piece in [b" ", alt, b" "] {
+                    self.text.push(piece);
+                }
+            }
             ImageText::Source => {
                 let is_inline = source.len() >= 5 && source[..5].eq_ignore_ascii_case(b"data:");
                 let end = if is_inline {
@@ -215,7 +221,7 @@ impl Listener for LineBuilder {
                 } else {
                     source.iter().position(|byte| matches!(byte, b'?' | b'#')).unwrap_or(source.len())
                 };
-                for piece in [b"![", alt, b"](", source[..end].trim_ascii(), b")"] {
+                for piece in [b"![", alt, b"](", &source[..end], b")"] {
                     self.text.push(piece);
                 }
             }

@@ -177,7 +177,7 @@ fn soup() -> impl Strategy<Value = String> {
 
 #[test]
 fn images_say_what_they_are_asked_for() {
-    let html = "<p>See <img alt='the &amp; map' src='/m.png?v=1#x'> here<p><IMG SRC='data:image/png;base64,AA'><noscript><img alt=no></noscript>\
+    let html = "<p>See <img alt='the &amp; map' src='/m.png?v=1#x'> here<p><IMG SRC=' data:image/png;base64,AA'><noscript><img alt=no></noscript>\
                 <p><img src=' a.gif ' alt=''>";
     let text = |images: ImageText, selectors: &[&str]| {
         let omitted = Omitted::parse(selectors).unwrap().with_images(images);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Around, MOST_KNOWN, Mask, MaskKind};
+use super::{Around, LinePattern, MOST_KNOWN, MOST_PATTERNS, Mask, MaskKind};
 
 /// Pages on which something moves at a place before it moves on all of the section.
 const SEVERAL: usize = 3;
@@ -19,9 +19,19 @@ impl Mask {
                 if places.iter().flatten().count() < SEVERAL {
                     continue;
                 }
-                let taken = left.iter_mut().zip(places).filter_map(|(masks, place)| Some(masks.remove(place?)));
-                let common = Self::of_section(&taken.collect::<Vec<_>>());
-                if common.has_place() && (common.kind != MaskKind::Value || !common.patterns.is_empty()) {
+                let like = left.iter().zip(&places).filter_map(|(masks, place)| Some(masks[(*place)?]));
+                let common = Self::of_section(&like.collect::<Vec<_>>());
+                let is_empty = match common.kind {
+                    MaskKind::Value => common.patterns.is_empty(),
+                    MaskKind::Link => common.known.is_empty(),
+                    _ => false,
+                };
+                if common.has_place() && !is_empty {
+                    for (masks, place) in left.iter_mut().zip(places) {
+                        if let Some(place) = place {
+                            masks.remove(place);
+                        }
+                    }
                     found.push(common);
                 }
             }
@@ -77,8 +87,8 @@ impl Mask {
         self.kind.is_hidden()
             || [before, after, outer_before, outer_after].iter().any(|line| *line != 0)
             || (heading != 0 && by_heading)
-            || on_page <= self.lines
-            || self.patterns.iter().any(|(.., label)| *label != 0)
+            || (1..=self.lines).contains(&on_page)
+            || self.patterns.iter().any(|pattern| pattern.label != 0)
     }
 
     /// One for the section, of those of several pages: by what is around it on several of them.
@@ -93,15 +103,12 @@ impl Mask {
             let best = counts.into_iter().max_by_key(|(_, count)| *count);
             best.filter(|(_, count)| *count >= SEVERAL).map_or(0, |(hash, _)| hash)
         };
-        common.patterns.retain_mut(|(shape, moving, label)| {
-            let like = masks.iter().filter_map(|mask| mask.moving(*shape, *label));
-            let counts = like.fold([0; 64], |mut counts: [usize; 64], moving| {
-                counts.iter_mut().enumerate().for_each(|(word, count)| *count += usize::from(moving >> word & 1 == 1));
-                counts
-            });
-            *moving = (0..64).filter(|word| counts[*word] >= SEVERAL).fold(0, |moving, word| moving | 1 << word);
-            *moving != 0
-        });
+        common.patterns = Self::common_patterns(masks);
+        if common.kind == MaskKind::Link {
+            let known = |link: &u32| masks.iter().filter(|mask| mask.knows(*link)).count() >= SEVERAL;
+            common.known.retain(known);
+        }
+        common.came = Vec::new();
         common.around = Around {
             before: most(|one| one.before),
             after: most(|one| one.after),
@@ -120,13 +127,51 @@ impl Mask {
         common
     }
 
-    /// The words that move in its lines of a shape with a label.
-    fn moving(&self, shape: u32, label: u32) -> Option<u64> {
-        self.patterns
-            .iter()
-            .filter(|one| one.0 == shape && one.2 == label)
-            .map(|one| one.1)
-            .reduce(std::ops::BitOr::bitor)
+    /// The lines of values that move on several pages, each with the words that move on several of them. Values that stay in them are others
+    /// on each page.
+    fn common_patterns(masks: &[&Self]) -> Vec<LinePattern> {
+        let mut lines = BTreeMap::<(u32, u32), Vec<u64>>::new();
+        for mask in masks {
+            let mut of_page = BTreeMap::<(u32, u32), u64>::new();
+            for LinePattern { shape, moving, label, .. } in mask.patterns() {
+                *of_page.entry((shape, label)).or_default() |= moving;
+            }
+            for (line, moving) in of_page {
+                lines.entry(line).or_default().push(moving);
+            }
+        }
+        let pattern = |((shape, label), pages): ((u32, u32), Vec<u64>)| {
+            let counts = |word: &u32| pages.iter().filter(|moving| **moving >> word & 1 == 1).count();
+            let moving = (0..64).filter(|word| counts(word) >= SEVERAL).fold(0, |moving, word| moving | 1 << word);
+            (moving != 0).then_some(LinePattern { shape, moving, label, rest: 0 })
+        };
+        lines.into_iter().filter_map(pattern).take(MOST_PATTERNS).collect()
+    }
+
+    /// What moves in a part of a host: that of all its pages, and what is known of it.
+    pub fn of_part<'a>(known: impl Iterator<Item = &'a Self>, pages: impl Iterator<Item = &'a Self>) -> Vec<Self> {
+        let mut masks: Vec<Self> = known.filter(|mask| mask.kind != MaskKind::Bytes).cloned().collect();
+        for mask in pages.filter(|mask| mask.kind != MaskKind::Bytes) {
+            match masks.iter_mut().find(|known| known.is_like(mask)) {
+                Some(known) => {
+                    known.join(mask);
+                    known.pages += mask.pages;
+                }
+                None => masks.push(mask.clone()),
+            }
+        }
+        masks
+    }
+
+    /// What moves in several of these parts of a host. Bytes do so in a section: on other pages of the host they may be all that changes.
+    /// How many lines a page has in such elements says nothing of other sections.
+    pub fn of_host(parts: &[Vec<Self>]) -> Vec<Self> {
+        let mut common = Self::common(parts);
+        for mask in &mut common {
+            mask.around.on_page = 0;
+        }
+        common.retain(Self::has_place);
+        common
     }
 }
 
@@ -197,6 +242,23 @@ mod tests {
         // All pages are edited between their two looks.
         let edited = ["x", "y", "z"].map(|name| page(name, ["old", "new"]));
         assert_eq!(shown(["q|-old|r", "q|-new|r"], &Mask::common_texts(&edited, &[])), ["-old>-new"]);
+    }
+
+    #[test]
+    fn the_only_line_of_its_kind_is_a_place_in_a_section_and_none_on_a_host() {
+        let page = |name: &str| {
+            let page = |line: &str| text(&format!("{name}|-{line}|{name}"));
+            Mask::between(&page(&format!("one {name}")), &page(&format!("two {name}")), 1)
+        };
+        let pages = ["x", "y", "z"].map(page);
+        assert_eq!((Mask::common(&pages).len(), Mask::of_host(&pages).len()), (1, 0));
+    }
+
+    #[test]
+    fn a_link_of_one_page_is_none_of_all() {
+        let links = |texts: &[&str]| Mask::of_links(texts, 1).into_iter().collect::<Vec<_>>();
+        let common = Mask::common(&[links(&["Log in"]), links(&["Log in", "Download"]), links(&["Log in"])]);
+        assert_eq!((common.len(), common[0].hides_link("Log in"), common[0].hides_link("Download")), (1, true, false));
     }
 
     #[test]

@@ -308,10 +308,10 @@ const MIGRATIONS: &[&str] = &["
     ALTER TABLE text ADD COLUMN places BLOB; -- the elements that its lines are in: path and number of lines, as LEB128; null: not known
     ALTER TABLE page_state ADD COLUMN masks TEXT; -- JSON: what moves on it by itself, and is none of the masks of its section
     ALTER TABLE page_state ADD COLUMN unsure INTEGER REFERENCES visit (id); -- the visit whose change waits for a second look
-    CREATE TABLE mask (            -- what moves by itself on the pages of a section
+    CREATE TABLE mask (            -- what moves by itself on the pages of a section, or of a host
         id      INTEGER PRIMARY KEY,
-        section INTEGER NOT NULL,  -- hash of its address
-        address TEXT NOT NULL,     -- of the section
+        section INTEGER NOT NULL,  -- hash of its address; of a host the complement of its hash
+        address TEXT NOT NULL,     -- of the section, or of the host with /*
         mask    TEXT NOT NULL      -- JSON
     ) STRICT;
     CREATE TABLE second_look (     -- what pages said when they were fetched once more shortly after a visit of this sequence

@@ -223,7 +223,7 @@ fn there(finder: &Finder<'_>, visit: &Visit<'_>, standing: &Standing, book: &mut
             return same(finder, visit, standing, book, Difference::None);
         }
         // Where the text is the same by chance, so is none of the bytes.
-        let moves = second_text.is_some_and(|(_, text)| finder.rules.ignore.apply(&text) != now);
+        let moves = second_text.is_some_and(|(other, text)| other == *rule && finder.rules.ignore.apply(&text) != now);
         let is_noise = moves || book.has_moving_bytes(connection, visit.page)?;
         let found = same(finder, visit, standing, book, if is_noise { Difference::Noise } else { Difference::Bytes })?;
         return Ok(Found { unsure: !second && finder.looks_twice(), ..found });

@@ -21,6 +21,12 @@ pub(super) const MOST_LINES: usize = 2_000;
 /// Pages of a section whose masks are compared with one another, at most.
 const MOST_PAGES: usize = 200;
 
+/// The same of one of which nothing new is known.
+const FEW_PAGES: usize = 3;
+
+/// Sections of a host whose masks are compared with one another, at most.
+const MOST_SECTIONS: usize = 200;
+
 /// Masks of a section, at most.
 const MOST_MASKS: usize = 100;
 
@@ -131,7 +137,7 @@ impl NoiseBook {
         Ok(Self { sections, keeps, figures: NoiseFigures::default() })
     }
 
-    /// Whether it is known of a page, or of all in its section or on its host, that bytes move that are not shown.
+    /// Whether it is known of a page, or of all in its section, that bytes move that are not shown.
     pub(super) fn has_moving_bytes(&self, connection: &Connection, page: LookedPage<'_>) -> Result<bool> {
         let shared = self.masks(&PageNoise::default(), page);
         Ok(shared.iter().any(|mask| mask.kind() == MaskKind::Bytes)
@@ -222,7 +228,8 @@ impl NoiseBook {
         if noise.is_empty() {
             return Ok(None);
         }
-        let stayed = noise.same_text(&self.masks(&noise, page));
+        let masks = if noise.waits() { self.masks(&noise, page) } else { Vec::new() };
+        let stayed = noise.same_text(&masks);
         noise.forget_still();
         self.save(finder.connection, page.url, &noise, standing)?;
         Ok(stayed)
@@ -281,7 +288,7 @@ impl NoiseBook {
     }
 
     fn learns(&mut self, page: LookedPage<'_>) {
-        let addresses = [places::section_address(page.address), places::host_address(page.address)];
+        let addresses = [places::section_address(page.address), &places::host_address(page.address)];
         for (place, address) in page.shared().into_iter().zip(addresses) {
             let section = self.sections.entry(place).or_default();
             section.learns = true;
@@ -358,7 +365,9 @@ impl NoiseBook {
         let mut hosts = BTreeMap::<i64, BTreeMap<i64, Vec<LearntPage>>>::new();
         for section in self.sections.iter().filter(|(_, section)| !section.masks.is_empty()) {
             let page = LookedPage::of(0, &section.1.address);
-            if *section.0 == page.section() {
+            let sections = hosts.get(&page.host()).map_or(0, BTreeMap::len);
+            let learns = self.learns_at(places::all_sections(page.host()));
+            if *section.0 == page.section() && learns && sections < MOST_SECTIONS {
                 hosts.entry(page.host()).or_default().entry(page.section()).or_default();
             }
         }
@@ -368,19 +377,27 @@ impl NoiseBook {
         let mut rows = select.query([])?;
         while let Some(row) = rows.next()? {
             let page = LookedPage::of(row.get(0)?, row.get_ref(1)?.as_str()?);
-            let pages = hosts.entry(page.host()).or_default().entry(page.section()).or_default();
-            if pages.len() < MOST_PAGES {
+            if !self.learns_at(places::all_sections(page.host())) {
+                continue;
+            }
+            let sections = hosts.entry(page.host()).or_default();
+            let is_new = !sections.contains_key(&page.section());
+            let learns = self.learns_at(page.section());
+            if is_new && sections.len() >= MOST_SECTIONS && !learns {
+                continue;
+            }
+            let pages = sections.entry(page.section()).or_default();
+            if pages.len() < if learns { MOST_PAGES } else { FEW_PAGES } {
                 let noise = page_noise(row.get_ref(2)?.as_str()?);
                 pages.push(LearntPage { url: page.url, before: noise.masks.len(), noise });
             }
         }
-        let learns = |host: &i64| self.sections.get(&places::all_sections(*host)).is_some_and(|host| host.learns);
-        hosts.retain(|host, _| learns(host));
         for (host, mut sections) in hosts {
             let place = places::all_sections(host);
             let of_pages: Vec<_> = sections.values().flatten().map(|page| page.noise.masks.clone()).collect();
-            let of_host = sections.iter().map(|(section, pages)| self.of_section(*section, pages)).collect::<Vec<_>>();
-            let common = self.add_common(connection, place, Mask::common(&of_host))?;
+            let parts = sections.iter().map(|(section, pages)| self.of_section(*section, pages));
+            let parts: Vec<_> = parts.take(MOST_SECTIONS).collect();
+            let common = self.add_common(connection, place, Mask::of_host(&parts))?;
             let known: Vec<Mask> =
                 self.sections[&place].masks.iter().map(|(_, mask)| mask).chain(&common).cloned().collect();
             self.add_common(connection, place, Mask::common_texts(&of_pages, &known))?;
@@ -397,14 +414,14 @@ impl NoiseBook {
         Ok(())
     }
 
+    fn learns_at(&self, place: i64) -> bool {
+        self.sections.get(&place).is_some_and(|section| section.learns)
+    }
+
     /// What moves in a section, on any of its pages.
     fn of_section(&self, section: i64, pages: &[LearntPage]) -> Vec<Mask> {
         let known = self.sections.get(&section).into_iter().flat_map(|section| &section.masks);
-        let mut masks: Vec<Mask> = known.map(|(_, mask)| mask.clone()).collect();
-        for page in pages {
-            Mask::add_to(&mut masks, page.noise.masks.clone());
-        }
-        masks
+        Mask::of_part(known.map(|(_, mask)| mask), pages.iter().flat_map(|page| &page.noise.masks))
     }
 
     /// Keeps what is common to the parts of a section or a host; what of it was not known.

@@ -17,11 +17,11 @@ pub(super) fn all_sections(host: i64) -> i64 {
     !host
 }
 
-/// The address of the host of a page.
-pub(super) fn host_address(url: &str) -> &str {
+/// The address of all sections of the host of a page, for people.
+pub(super) fn host_address(url: &str) -> String {
     let host = url.find("://").map_or(0, |at| at + 3);
     let end = url[host..].find(['/', '?', '#']).map_or(url.len(), |at| host + at);
-    &url[..end]
+    url[..end].to_owned() + "/*"
 }
 
 /// The address of the section of a page: up to the first folder of its path.

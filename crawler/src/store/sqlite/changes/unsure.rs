@@ -47,10 +47,13 @@ const SHARED: usize = 3;
 /// After this time a clock that shows seconds shows another one.
 const A_SECOND: Duration = Duration::from_millis(1_100);
 
+/// Where it is known what moves in texts.
+const KNOWN: &str = "SELECT section FROM mask WHERE mask ->> '$.kind' NOT IN ('bytes', 'link')";
+
 /// Whether a page that waited for this look differs from what it was then: it may be another at each look.
 const REPEATS: &str =
     "(SELECT waited.digest IS NOT now.digest FROM page_state JOIN visit AS waited ON waited.id = page_state.unsure
-     JOIN visit AS now ON now.id = look.visit WHERE page_state.url = look.url AND waited.id < now.id)";
+     JOIN visit AS now ON now.id = look.visit WHERE page_state.url = look.url AND doubt = 'unsure' AND waited.id < now.id)";
 
 /// Texts of links that are kept of a second look, at most.
 const MOST_LINKS: usize = 1_000;
@@ -168,7 +171,7 @@ fn unsure(finder: &Finder<'_>, room: usize) -> std::result::Result<Vec<i64>, Fau
     let mut select = connection.prepare(&format!(
         "SELECT url FROM (
              SELECT url, look, mass, repeats, length(lines) AS lines,
-                    section NOT IN (SELECT section FROM mask) AND ~host NOT IN (SELECT section FROM mask) AS unknown,
+                    section NOT IN ({KNOWN}) AND ~host NOT IN ({KNOWN}) AS unknown,
                     row_number() OVER (PARTITION BY section, look, mass ORDER BY length(lines) DESC, url) AS place
              FROM (SELECT look.*, coalesce({REPEATS}, 0) AS repeats FROM temp.look)
              WHERE (unsure OR repeats) AND url NOT IN (SELECT url FROM page_state WHERE volatile)
