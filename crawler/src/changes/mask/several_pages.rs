@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Around, LinePattern, MOST_KNOWN, MOST_PATTERNS, Mask, MaskKind};
+use super::{Around, LinePattern, MOST_KNOWN, MOST_PATTERNS, MOST_PLACES, Mask, MaskKind};
 
 /// Pages on which something moves at a place before it moves on all of the section.
 const SEVERAL: usize = 3;
@@ -152,12 +152,14 @@ impl Mask {
     pub fn of_part<'a>(known: impl Iterator<Item = &'a Self>, pages: impl Iterator<Item = &'a Self>) -> Vec<Self> {
         let mut masks: Vec<Self> = known.filter(|mask| mask.kind != MaskKind::Bytes).cloned().collect();
         for mask in pages.filter(|mask| mask.kind != MaskKind::Bytes) {
+            let has_room = masks.len() < MOST_PLACES;
             match masks.iter_mut().find(|known| known.is_like(mask)) {
                 Some(known) => {
                     known.join(mask);
                     known.pages += mask.pages;
                 }
-                None => masks.push(mask.clone()),
+                None if has_room => masks.push(mask.clone()),
+                None => {}
             }
         }
         masks

@@ -36,6 +36,9 @@ const DAY: u64 = 86_400_000;
 const EDITED: u64 = 10;
 const QUIET: u64 = 4;
 
+/// An edit is reported so many sequences after the one that saw it at the latest.
+const LATEST: u64 = 4;
+
 /// Lines of a page that can be edited.
 const LINES: usize = 8;
 
@@ -101,8 +104,13 @@ impl NoisyPage {
             let object = WORDS[(line * 5 + usize::try_from(self.number).unwrap()) % WORDS.len()];
             match line % 3 {
                 0 => write!(html, "<p>The {subject} of page {} has {object}, in edition {edits}.</p>", self.number),
-                1 => write!(html, "<p>{object} costs {} euros</p>", 20 + edits),
-                _ => write!(html, "<div><b>{subject}</b> {}</div>", (object.to_owned() + " ").repeat(1 + edits)),
+                1 => write!(html, "<p>{object} {} costs {} euros</p>", self.number, 20 + edits),
+                _ => write!(
+                    html,
+                    "<div><b>{subject} {}</b> {}</div>",
+                    self.number,
+                    (object.to_owned() + " ").repeat(1 + edits)
+                ),
             }
             .unwrap();
         }
@@ -172,7 +180,7 @@ impl Site {
         let size = 12 + random.below(30);
         let path = |page: u64| if page == 0 { "/0".to_owned() } else { format!("/{}/{page}", page % 3) };
         let moving: Vec<Moving> = ALL.into_iter().filter(|_| random.percent(35)).collect();
-        let share = random.pick(&[5, 10]);
+        let share = random.pick(&[5, 5, 10, 10, 60]);
         let page = |number: u64, random: &mut Random| {
             let edit = |day| (number > 0 && random.percent(share)).then(|| day * DAY + random.below(DAY));
             let edits = (0..EDITED).filter_map(edit).collect();
@@ -211,6 +219,17 @@ impl Site {
         };
         let starts = vec![Given { url: format!("{ORIGIN}/0"), guessed: false, is_added: false }];
         Web { hosts: BTreeMap::from([(ORIGIN.to_owned(), host)]), starts, is_later: false }
+    }
+
+    /// The edition of each page that each sequence saw last.
+    fn seen(&self, crawl: &SimulatedCrawl) -> BTreeMap<(String, u64), usize> {
+        let seen =
+            crawl.requests.iter().filter(|request| request.is_heard && request.is_look()).filter_map(|request| {
+                let page = self.pages.get(request.url.strip_prefix(ORIGIN)?)?;
+                request.page.as_ref()?.digest?;
+                Some(((request.url.clone(), u64::from(request.sequence)), page.edition(request.from)))
+            });
+        seen.collect()
     }
 
     /// The edition that each copy shows, by URL and digest.
@@ -302,6 +321,7 @@ fn judge(site: &Site, crawl: &SimulatedCrawl) -> Result<[usize; 2], String> {
     }
     let editions = site.editions(crawl);
     let mut known: BTreeMap<String, usize> = BTreeMap::new();
+    let mut reported: BTreeMap<(String, u64), usize> = BTreeMap::new();
     let mut false_lines = [0, 0];
     for (sequence, url, change, before, after) in rows(&records).map_err(|error| error.to_string())? {
         let edition = |copy: Vec<u8>| editions.get(&(url.clone(), copy)).copied();
@@ -312,18 +332,28 @@ fn judge(site: &Site, crawl: &SimulatedCrawl) -> Result<[usize; 2], String> {
         // One line for many pages, of which this is one: nothing is edited on many.
         let is_of_many = change == "site_wide";
         let last = known.get(&url).copied().unwrap_or(0);
-        // What appeared before the last edit may have turned out to stay.
+        // What appeared before the last edit may have turned out to stay: that is shown with the copy from before it.
         let is_nothing = is_of_many || after == last && before <= last;
         if is_nothing {
             false_lines[0] += 1;
             false_lines[1] += usize::from(sequence >= EDITED);
-        } else if before != last || after < last {
+        } else if before > last || after < last {
             return Err(format!(
                 "{change} of {url} in sequence {sequence} leads from edition {before} to {after}, and {last} was reported last"
             ));
         }
         if !is_of_many {
+            reported.insert((url.clone(), sequence), after);
             known.insert(url, after);
+        }
+    }
+    for ((url, sequence), edition) in site.seen(crawl) {
+        let until = (url.clone(), 0)..=(url.clone(), sequence + LATEST);
+        let last = reported.range(until).next_back().map_or(0, |(_, last)| *last);
+        if last < edition && sequence + LATEST < EDITED + QUIET {
+            return Err(format!(
+                "edition {edition} of {url} was seen in sequence {sequence}, and is reported late: {last}"
+            ));
         }
     }
     for (path, page) in &site.pages {

@@ -25,7 +25,7 @@ const MOST_PAGES: usize = 200;
 const FEW_PAGES: usize = 3;
 
 /// Sections of a host whose masks are compared with one another, at most.
-const MOST_SECTIONS: usize = 200;
+const MOST_SECTIONS: usize = 100;
 
 /// Masks of a section, at most.
 const MOST_MASKS: usize = 100;
