@@ -50,10 +50,10 @@ const A_SECOND: Duration = Duration::from_millis(1_100);
 /// Where it is known what moves in texts.
 const KNOWN: &str = "SELECT section FROM mask WHERE mask ->> '$.kind' NOT IN ('bytes', 'link')";
 
-/// Whether a page that waited for this look differs from what it was then: it may be another at each look.
+/// Whether a page that waited for this look has another text than it had then: it may have another at each look.
 const REPEATS: &str =
-    "(SELECT waited.digest IS NOT now.digest FROM page_state JOIN visit AS waited ON waited.id = page_state.unsure
-     JOIN visit AS now ON now.id = look.visit WHERE page_state.url = look.url AND doubt = 'unsure' AND waited.id < now.id)";
+    "(SELECT waited.text IS NOT now.text FROM page_state JOIN visit AS waited ON waited.id = page_state.unsure
+     JOIN visit AS now ON now.id = look.visit WHERE page_state.url = look.url AND doubt IN ('unsure', 'mass') AND waited.id < now.id)";
 
 /// Texts of links that are kept of a second look, at most.
 const MOST_LINKS: usize = 1_000;
