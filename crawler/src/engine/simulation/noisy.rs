@@ -26,7 +26,7 @@ use crate::{
 };
 
 /// Seeds that are run where nothing else is said.
-const SEEDS: u64 = 60;
+const SEEDS: u64 = 30;
 
 const ORIGIN: &str = "http://h0.test";
 
