@@ -139,9 +139,9 @@ impl NoiseBook {
 
     /// Whether it is known of a page, or of all in its section, that bytes move that are not shown.
     pub(super) fn has_moving_bytes(&self, connection: &Connection, page: LookedPage<'_>) -> Result<bool> {
-        let shared = self.masks(&PageNoise::default(), page);
-        Ok(shared.iter().any(|mask| mask.kind() == MaskKind::Bytes)
-            || of_page(connection, page.url)?.has_moving_bytes())
+        let of_section = self.sections.get(&page.section()).into_iter().flat_map(|section| &section.masks);
+        let moves = of_section.map(|(_, mask)| mask).any(|mask| mask.kind() == MaskKind::Bytes);
+        Ok(moves || of_page(connection, page.url)?.has_moving_bytes())
     }
 
     /// The bytes of a page were others at a second look, and its text was not.
