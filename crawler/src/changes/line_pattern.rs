@@ -235,16 +235,23 @@ fn widened(words: &[Word<'_>], mut moving: u64) -> u64 {
 
 /// Whether a line has a time to the second, as a clock does.
 pub(super) fn has_seconds(line: &str) -> bool {
-    let is_digit = |letter: Option<char>| letter.is_some_and(|letter| letter.is_ascii_digit());
     words(line).windows(3).any(|words| {
         let [hours, minutes, seconds] = words else { return false };
-        hours.behind == ":"
-            && minutes.behind == ":"
-            && is_digit(hours.text.chars().last())
-            && minutes.text.len() == 2
-            && minutes.text.parse::<u8>().is_ok()
-            && is_digit(seconds.text.chars().next())
+        let is_number = seconds.text.starts_with(|letter: char| letter.is_ascii_digit());
+        is_time([hours, minutes]) && minutes.behind == ":" && is_number
     })
+}
+
+/// Whether a line has a time of the day.
+pub(super) fn has_time(line: &str) -> bool {
+    words(line).windows(2).any(|words| if let [hours, minutes] = words { is_time([hours, minutes]) } else { false })
+}
+
+fn is_time([hours, minutes]: [&Word<'_>; 2]) -> bool {
+    hours.behind == ":"
+        && hours.text.ends_with(|letter: char| letter.is_ascii_digit())
+        && minutes.text.len() == 2
+        && minutes.text.parse::<u8>().is_ok()
 }
 
 /// A value that stays is another one on another page, so it is none of the label.

@@ -340,8 +340,9 @@ impl Mask {
                         .take_while(|place| is_there(*place))
                         .for_each(|place| moves[place] = true);
                 }
-                moves[place] |=
-                    has_shape(place) && mask.patterns().any(|pattern| pattern.is_labelled(lines[place].text));
+                let is_labelled = || mask.patterns().any(|pattern| pattern.is_labelled(lines[place].text));
+                let comes_and_goes = mask.rotates_at(lines[place].path.number()) && mask.knows(*hash);
+                moves[place] |= comes_and_goes || (has_shape(place) && is_labelled());
             }
         }
         let stays = lines.iter().zip(moves).filter(|(_, moves)| !moves);

@@ -55,6 +55,13 @@ pub fn has_clock(text: &Text) -> bool {
     text.lines().any(line_pattern::has_seconds)
 }
 
+/// What is equal for two pages that show the same. What moves by itself is none of it, nor is a line with a time of the day: that of a
+/// log-in or an error says when it was asked for.
+pub fn shown_mark(text: &Text, masks: &[Mask]) -> [u8; 32] {
+    let still = Mask::strip(text, masks);
+    digest(&Text::from_lines(still.lines().filter(|line| !line_pattern::has_time(line))))
+}
+
 /// SHA-256 of the stored form: equal for two texts if they are equal.
 pub fn digest(text: &Text) -> [u8; 32] {
     Sha256::digest(text.as_str()).into()
@@ -70,5 +77,13 @@ mod tests {
         assert_eq!(digest(&one), digest(&two));
         assert_ne!(digest(&one), digest(&Text::from_lines(["a", "b c"])));
         assert_eq!(digest(&Text::default())[..4], [0xe3, 0xb0, 0xc4, 0x42]);
+    }
+
+    #[test]
+    fn pages_that_differ_in_the_time_show_the_same() {
+        let mark = |line: &str| shown_mark(&Text::from_lines(["Log in", line]), &[]);
+        assert_eq!(mark("It is 10:15"), mark("Made on 3 May 2024, 23:59:58"));
+        assert_ne!(mark("It is 10:15"), mark("Room 10:5"));
+        assert_ne!(mark("Version 10"), mark("Version 11"));
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! Owns: when the store is asked for such pages, and how many of them have no answer yet.
 //!
-//! Invariants: the store is asked once a run, and again where pages were visited since. Nothing waits for a page whose host does not answer.
+//! Invariants: the store is asked once a run, again where pages were visited since, and in the first sequence once more when the first looks
+//! have shown where something moves. Nothing waits for a page whose host does not answer.
 //!
 //! Does not know: which pages these are, and what the second look at one shows.
 
@@ -14,6 +15,8 @@ use crate::candidate::Ticket;
 #[derive(Debug)]
 pub(super) struct NoiseLooks {
     state: State,
+    /// Whether the answers to the next ones decide about more.
+    leads_on: bool,
     out: HashSet<Ticket>,
 }
 
@@ -41,9 +44,9 @@ pub(super) enum AfterLooks {
 }
 
 impl NoiseLooks {
-    /// Those of a run in which there are any, or none.
-    pub(super) fn new(wanted: bool) -> Self {
-        Self { state: if wanted { State::Due } else { State::Never }, out: HashSet::new() }
+    /// Those of a run in which there are any, or none. In the first sequence a few show where more are needed.
+    pub(super) fn new(wanted: bool, is_first: bool) -> Self {
+        Self { state: if wanted { State::Due } else { State::Never }, leads_on: is_first, out: HashSet::new() }
     }
 
     /// Nothing else is left.
@@ -66,8 +69,9 @@ impl NoiseLooks {
 
     /// The store has named these.
     pub(super) fn named(&mut self, pages: impl Iterator<Item = Ticket>) {
-        self.state = State::Known;
         self.out.extend(pages);
+        let asks_again = std::mem::take(&mut self.leads_on) && !self.out.is_empty();
+        self.state = if asks_again { State::Due } else { State::Known };
     }
 
     /// None of them will have an answer.
@@ -94,7 +98,7 @@ mod tests {
 
     #[test]
     fn a_run_ends_once_each_page_has_its_answer() {
-        let mut looks = NoiseLooks::new(true);
+        let mut looks = NoiseLooks::new(true, false);
         assert_eq!((looks.at_end(), looks.at_end()), (AfterLooks::Ask, AfterLooks::Wait));
         looks.named([1, 2].map(Ticket).into_iter());
         looks.is_out_no_more(Ticket(1));
@@ -103,6 +107,22 @@ mod tests {
         assert_eq!((looks.at_end(), looks.are_under_way()), (AfterLooks::End, false));
         looks.page_read();
         assert_eq!(looks.at_end(), AfterLooks::Ask);
-        assert_eq!(NoiseLooks::new(false).at_end(), AfterLooks::End);
+        assert_eq!(NoiseLooks::new(false, true).at_end(), AfterLooks::End);
+    }
+
+    #[test]
+    fn the_first_sequence_asks_once_more_when_it_has_looked() {
+        let mut looks = NoiseLooks::new(true, true);
+        for page in [1, 2].map(Ticket) {
+            assert_eq!(looks.at_end(), AfterLooks::Ask);
+            looks.named(std::iter::once(page));
+            assert_eq!(looks.at_end(), AfterLooks::Wait);
+            looks.is_out_no_more(page);
+        }
+        assert_eq!(looks.at_end(), AfterLooks::End);
+        let mut looks = NoiseLooks::new(true, true);
+        assert_eq!(looks.at_end(), AfterLooks::Ask);
+        looks.named(std::iter::empty());
+        assert_eq!(looks.at_end(), AfterLooks::End);
     }
 }

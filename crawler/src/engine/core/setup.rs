@@ -104,7 +104,7 @@ impl Setup {
             starts,
             sources,
             sweep: Sweep::new(settings.cache.sweep),
-            second_looks: NoiseLooks::new(keeps_texts && settings.change.confirm_share > 0.0),
+            second_looks: NoiseLooks::new(keeps_texts && settings.change.confirm_share > 0.0, resumed.sequence == 0),
             link_checks: LinkChecks::new(&settings.check, settings.retry.attempts),
             limits: Limits::new(&settings, resumed.section_use, started),
             pages: PageFates::new(&settings, revisits),

@@ -1,13 +1,18 @@
-//! A site whose pages move by themselves at each look, and are edited at known moments. Is each edit reported once, and nothing else,
-//! whatever is killed, full or away meanwhile?
+//! A site whose pages move by themselves at each look, and are edited at known moments. It may be redesigned, some of its pages may be
+//! redirected for good, and others be behind a log-in for days. Is each edit reported once, and nothing else, whatever is killed, full or
+//! away meanwhile?
 //!
 //! `SEEDS=1000` runs more; `SEED=17` runs one and shows its steps.
 
+mod page;
+
 use std::{
     collections::{BTreeMap, HashMap},
-    fmt::Write as _,
     sync::{Arc, Mutex},
 };
+
+use page::{ALL, Moving, Shown};
+pub(super) use page::{NoisyAnswer, NoisyPage};
 
 use super::{
     Random,
@@ -30,7 +35,8 @@ const SEEDS: u64 = 30;
 
 const ORIGIN: &str = "http://h0.test";
 
-const DAY: u64 = 86_400_000;
+const HOUR: u64 = 60 * MINUTE;
+const DAY: u64 = 24 * HOUR;
 
 /// Sequences in which pages are edited, and those after them in which nothing is.
 const EDITED: u64 = 10;
@@ -39,134 +45,9 @@ const QUIET: u64 = 4;
 /// An edit is reported so many sequences after the one that saw it at the latest.
 const LATEST: u64 = 4;
 
-/// Lines of a page that can be edited.
-const LINES: usize = 8;
-
-/// What moves at each look.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Moving {
-    /// The time, to the second.
-    Clock,
-    Counter,
-    /// Three of twelve texts.
-    Adverts,
-    /// A list in any order.
-    Order,
-    /// The target of a link out of the scope.
-    Session,
-    /// What nobody sees.
-    Token,
-    /// The time, to the minute.
-    Minutes,
-    /// One of two texts, as two machines have it.
-    Turns,
-    /// Four items of twelve.
-    List,
-    /// A counter in a line that is edited.
-    Beside,
-}
-
-const ALL: [Moving; 10] = [
-    Moving::Clock,
-    Moving::Counter,
-    Moving::Adverts,
-    Moving::Order,
-    Moving::Session,
-    Moving::Token,
-    Moving::Minutes,
-    Moving::Turns,
-    Moving::List,
-    Moving::Beside,
-];
-
-/// A page, what of it moves, and when it is edited, in milliseconds from the beginning.
-#[derive(Debug)]
-pub(super) struct NoisyPage {
-    number: u64,
-    moving: Vec<Moving>,
-    edits: Vec<u64>,
-    pub(super) links: Vec<String>,
-}
-
-impl NoisyPage {
-    /// How often it was edited until a moment.
-    fn edition(&self, at: u64) -> usize {
-        self.edits.partition_point(|edit| *edit <= at)
-    }
-
-    /// What it shows at a moment.
-    pub(super) fn body(&self, at: u64, random: &mut Random) -> String {
-        let mut html = format!("<title>Page {0}</title><h1>Page {0}</h1>", self.number);
-        let edition = self.edition(at);
-        for line in 0..LINES {
-            let edits = (1..=edition).filter(|edit| edit % LINES == line).count();
-            let subject = WORDS[usize::try_from(self.number).unwrap() * 7 % WORDS.len()];
-            let object = WORDS[(line * 5 + usize::try_from(self.number).unwrap()) % WORDS.len()];
-            match line % 3 {
-                0 => write!(html, "<p>The {subject} of page {} has {object}, in edition {edits}.</p>", self.number),
-                1 => write!(html, "<p>{object} {} costs {} euros</p>", self.number, 20 + edits),
-                _ => write!(
-                    html,
-                    "<div><b>{subject} {}</b> {}</div>",
-                    self.number,
-                    (object.to_owned() + " ").repeat(1 + edits)
-                ),
-            }
-            .unwrap();
-        }
-        for moving in &self.moving {
-            html.push_str(&moving.html(at, edition, random));
-        }
-        for link in &self.links {
-            write!(html, "<a href=\"{link}\">to {link}</a>").unwrap();
-        }
-        html
-    }
-}
-
-const WORDS: [&str; 12] = [
-    "tide", "meadow", "harbor", "lantern", "copper", "sparrow", "orchard", "granite", "violin", "saddle", "thistle",
-    "ember",
-];
-
-fn time_at(at: u64) -> jiff::Timestamp {
-    jiff::Timestamp::from_second(1_700_000_000 + i64::try_from(at / SECOND).unwrap()).unwrap()
-}
-
-impl Moving {
-    fn html(self, at: u64, edition: usize, random: &mut Random) -> String {
-        match self {
-            Self::Clock => format!("<p>It is {}</p>", time_at(at).strftime("%Y-%m-%d %H:%M:%S")),
-            Self::Minutes => format!("<div>Made on {}</div>", time_at(at).strftime("%d %B %Y, %H:%M")),
-            Self::Turns => {
-                format!("<div>Served by {}</div>", ["the first", "the second"][usize::from(random.percent(50))])
-            }
-            Self::List => {
-                let items = (0..4).map(|part| WORDS[usize::try_from(3 * part + random.below(3)).unwrap()]);
-                let items: Vec<_> = items.map(|word| format!("<li>News of {word}</li>")).collect();
-                format!("<h2>News</h2><ol>{}</ol>", items.concat())
-            }
-            Self::Beside => format!("<p>Costs {} euros, {} were sold</p>", 50 + edition, 700 + at / 500),
-            Self::Counter => format!("<p>Seen {} times</p>", 10_000 + at / 100),
-            Self::Adverts => {
-                let first = random.below(12);
-                let shown = [first, (first + 1 + random.below(5)) % 12, (first + 6 + random.below(6)) % 12];
-                let adverts =
-                    shown.map(|advert| format!("<p>Buy the {} now</p>", WORDS[usize::try_from(advert).unwrap()]));
-                format!("<h2>Offers</h2>{}", adverts.concat())
-            }
-            Self::Order => {
-                let mut items: Vec<String> = WORDS[..6].iter().map(|word| format!("<li>All on {word}</li>")).collect();
-                for last in (1..items.len()).rev() {
-                    items.swap(last, usize::try_from(random.below(last as u64 + 1)).unwrap());
-                }
-                format!("<h2>Related</h2><ul>{}</ul>", items.concat())
-            }
-            Self::Session => format!("<a href=\"http://elsewhere.test/in?session={:x}\">Log in</a>", random.next()),
-            Self::Token => format!("<input type=\"hidden\" value=\"{:x}\">", random.next()),
-        }
-    }
-}
+/// Pages behind a log-in, at least, and for how long.
+const WALLED: u64 = 6;
+const WALL: u64 = 4 * DAY;
 
 /// A site, and how it is crawled.
 struct Site {
@@ -181,15 +62,34 @@ impl Site {
         let path = |page: u64| if page == 0 { "/0".to_owned() } else { format!("/{}/{page}", page % 3) };
         let moving: Vec<Moving> = ALL.into_iter().filter(|_| random.percent(35)).collect();
         let share = random.pick(&[5, 5, 10, 10, 60]);
+        let day = |random: &mut Random| (1 + random.below(EDITED - 5)) * DAY + random.below(DAY);
+        let redesign = if random.percent(25) { day(random) } else { u64::MAX };
+        let from = day(random);
+        let wall = if random.percent(25) && size > 3 * WALLED { from..from + WALL } else { 0..0 };
+        let one = if random.percent(30) { 1 + random.below(size - 1) } else { 0 };
         let page = |number: u64, random: &mut Random| {
-            let edit = |day| (number > 0 && random.percent(share)).then(|| day * DAY + random.below(DAY));
-            let edits = (0..EDITED).filter_map(edit).collect();
+            // The first sequence has seen the page by then.
+            let edit =
+                |day: u64| (number > 0 && random.percent(share)).then(|| (day * DAY + random.below(DAY)).max(HOUR));
+            let mut edits: Vec<u64> = (0..EDITED).filter_map(edit).collect();
             let next = [2 * number + 1, 2 * number + 2].into_iter().filter(|next| *next < size);
             let links = next.map(|next| ORIGIN.to_owned() + &path(next)).collect();
+            let moving_at_wall = moving.clone();
             let moving = moving.iter().copied().filter(|_| random.percent(80)).collect();
-            (path(number), Arc::new(NoisyPage { number, moving, edits, links }))
+            let wall = if number % 3 == 1 { wall.clone() } else { 0..0 };
+            let moves = (number > 0 && number == one && number % 3 != 1)
+                .then(|| (day(random), format!("{ORIGIN}/moved/{number}")));
+            if let Some((at, _)) = &moves {
+                // Where a page is another from the beginning where it is now, that is no edit.
+                edits.retain(|edit| edit + 2 * DAY < *at || *edit > at + 2 * DAY);
+            }
+            (path(number), Arc::new(NoisyPage { number, moving, edits, redesign, wall, moving_at_wall, moves, links }))
         };
-        let pages = (0..size).map(|number| page(number, random)).collect();
+        let mut pages: BTreeMap<_, _> = (0..size).map(|number| page(number, random)).collect();
+        let elsewhere =
+            |page: &Arc<NoisyPage>| Some((page.moves.as_ref()?.1[ORIGIN.len()..].to_owned(), Arc::clone(page)));
+        let elsewhere: Vec<_> = pages.values().filter_map(elsewhere).collect();
+        pages.extend(elsewhere);
         let outage = |day| {
             let from = day * DAY + random.below(20 * SECOND);
             let trouble = random.pick(&[Trouble::Refused, Trouble::Hangs, Trouble::Closed]);
@@ -221,23 +121,31 @@ impl Site {
         Web { hosts: BTreeMap::from([(ORIGIN.to_owned(), host)]), starts, is_later: false }
     }
 
-    /// The edition of each page that each sequence saw last.
-    fn seen(&self, crawl: &SimulatedCrawl) -> BTreeMap<(String, u64), usize> {
-        let seen =
-            crawl.requests.iter().filter(|request| request.is_heard && request.is_look()).filter_map(|request| {
-                let page = self.pages.get(request.url.strip_prefix(ORIGIN)?)?;
-                request.page.as_ref()?.digest?;
-                Some(((request.url.clone(), u64::from(request.sequence)), page.edition(request.from)))
-            });
-        seen.collect()
+    /// The page of an address.
+    fn page(&self, url: &str) -> Option<&NoisyPage> {
+        self.pages.get(url.strip_prefix(ORIGIN)?).map(|page| &**page)
     }
 
-    /// The edition that each copy shows, by URL and digest.
-    fn editions(&self, crawl: &SimulatedCrawl) -> HashMap<(String, Vec<u8>), usize> {
+    /// The editions of each page that sequences saw last, each with the number of its sequence.
+    fn seen(&self, crawl: &SimulatedCrawl) -> BTreeMap<u64, BTreeMap<u64, usize>> {
+        let mut seen = BTreeMap::<u64, BTreeMap<u64, usize>>::new();
+        for request in crawl.requests.iter().filter(|request| request.is_heard && request.is_look()) {
+            let sent = request.page.as_ref().and_then(|sent| sent.digest);
+            if let Some((page, _)) = self.page(&request.url).zip(sent)
+                && let Some(edition) = page.shown(request.from).edition
+            {
+                seen.entry(page.number).or_default().insert(u64::from(request.sequence), edition);
+            }
+        }
+        seen
+    }
+
+    /// What each copy of a page shows, by the number of the page and its digest.
+    fn copies(&self, crawl: &SimulatedCrawl) -> HashMap<(u64, Vec<u8>), Shown> {
         let sent = crawl.requests.iter().filter_map(|request| {
-            let page = self.pages.get(request.url.strip_prefix(ORIGIN)?)?;
+            let page = self.page(&request.url)?;
             let digest = request.page.as_ref()?.digest?;
-            Some(((request.url.clone(), digest.to_vec()), page.edition(request.from)))
+            Some(((page.number, digest.to_vec()), page.shown(request.from)))
         });
         sent.collect()
     }
@@ -302,14 +210,70 @@ fn ends_soon(crawl: &SimulatedCrawl) -> Result<(), String> {
 }
 
 /// What is reported, in its order: sequence, URL, class, and the copies that are compared.
-type Row = (u64, String, String, Vec<u8>, Vec<u8>);
+type Row = (u64, String, String, Option<Vec<u8>>, Option<Vec<u8>>);
 
 fn rows(records: &Records) -> rusqlite::Result<Vec<Row>> {
-    let query = "SELECT sequence, url.url, change, before, after FROM change JOIN url ON url.id = change.url
-                 WHERE before IS NOT NULL AND after IS NOT NULL ORDER BY change.id";
+    let query = "SELECT sequence, url.url, change, before, after FROM change JOIN url ON url.id = change.url ORDER BY change.id";
     let mut select = records.connection().prepare(query)?;
     let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?));
     select.query_map([], row)?.collect()
+}
+
+/// What is known of a site by what was reported.
+#[derive(Default)]
+struct Reported {
+    /// The last edition of each page.
+    editions: BTreeMap<u64, usize>,
+    /// The same by sequence.
+    until: BTreeMap<(u64, u64), usize>,
+    /// How often each page had a change of another class.
+    others: BTreeMap<(u64, String), usize>,
+    /// Lines for which nothing was edited: in all, and in the sequences in which nothing was.
+    false_lines: [usize; 2],
+}
+
+impl Reported {
+    /// Takes in a change, if it may be one.
+    fn take(&mut self, page: &NoisyPage, (sequence, change): (u64, &str), copies: [Shown; 2]) -> Result<(), String> {
+        let last = self.editions.get(&page.number).copied().unwrap_or(0);
+        let [Some(before), Some(after)] = copies.map(|copy| copy.edition) else {
+            return Err(format!("{change} of page {} in sequence {sequence} shows the log-in", page.number));
+        };
+        tracing::info!(sequence, page.number, change, before, after, "reported");
+        // One line for many pages, of which this is one: nothing is edited on many.
+        let is_of_many = change == "site_wide";
+        // What appeared before the last edit may have turned out to stay: that is shown with the copy from before it.
+        if is_of_many || after == last && before <= last {
+            let is_markup = change == "changed" && copies[0].redesigned != copies[1].redesigned;
+            self.false_lines[0] += usize::from(!is_markup);
+            self.false_lines[1] += usize::from(!is_markup && sequence >= EDITED);
+        } else if before > last || after < last {
+            return Err(format!(
+                "{change} of page {} in sequence {sequence} leads from edition {before} to {after}, and {last} was reported last",
+                page.number
+            ));
+        }
+        if !is_of_many {
+            self.until.insert((page.number, sequence), after);
+            self.editions.insert(page.number, after);
+        }
+        Ok(())
+    }
+
+    /// Whether each edit that was seen is reported in time.
+    fn is_in_time(&self, number: u64, seen: &BTreeMap<u64, usize>) -> Result<(), String> {
+        let looks: Vec<_> = seen.iter().collect();
+        for (place, (sequence, edition)) in looks.iter().enumerate() {
+            let Some((latest, _)) = looks.get(place + usize::try_from(LATEST).unwrap()) else { break };
+            let last = self.until.range((number, 0)..=(number, **latest)).next_back().map_or(0, |(_, last)| *last);
+            if last < **edition {
+                return Err(format!(
+                    "edition {edition} of page {number} was seen in sequence {sequence}, and is reported late: {last}"
+                ));
+            }
+        }
+        Ok(())
+    }
 }
 
 /// How many lines are reported though nothing was edited: in all, and in the sequences in which nothing was.
@@ -319,50 +283,43 @@ fn judge(site: &Site, crawl: &SimulatedCrawl) -> Result<[usize; 2], String> {
     if !report.findings.is_empty() {
         return Err(format!("{:?}", report.findings));
     }
-    let editions = site.editions(crawl);
-    let mut known: BTreeMap<String, usize> = BTreeMap::new();
-    let mut reported: BTreeMap<(String, u64), usize> = BTreeMap::new();
-    let mut false_lines = [0, 0];
+    let copies = site.copies(crawl);
+    let mut reported = Reported::default();
     for (sequence, url, change, before, after) in rows(&records).map_err(|error| error.to_string())? {
-        let edition = |copy: Vec<u8>| editions.get(&(url.clone(), copy)).copied();
-        let (Some(before), Some(after)) = (edition(before), edition(after)) else {
+        let page = site.page(&url).ok_or_else(|| format!("{url} is no page"))?;
+        if matches!(&*change, "unreachable" | "reachable" | "moved" | "new") {
+            tracing::info!(sequence, page.number, change, "reported");
+            *reported.others.entry((page.number, change)).or_default() += 1;
+            continue;
+        }
+        let (Some(before), Some(after)) = (before, after) else { return Err(format!("{change} of {url}")) };
+        let [Some(before), Some(after)] = [before, after].map(|copy| copies.get(&(page.number, copy)).copied()) else {
             return Err(format!("{change} of {url} in sequence {sequence} names a copy that its server never sent"));
         };
-        tracing::info!(sequence, url, change, before, after, "reported");
-        // One line for many pages, of which this is one: nothing is edited on many.
-        let is_of_many = change == "site_wide";
-        let last = known.get(&url).copied().unwrap_or(0);
-        // What appeared before the last edit may have turned out to stay: that is shown with the copy from before it.
-        let is_nothing = is_of_many || after == last && before <= last;
-        if is_nothing {
-            false_lines[0] += 1;
-            false_lines[1] += usize::from(sequence >= EDITED);
-        } else if before > last || after < last {
-            return Err(format!(
-                "{change} of {url} in sequence {sequence} leads from edition {before} to {after}, and {last} was reported last"
-            ));
-        }
-        if !is_of_many {
-            reported.insert((url.clone(), sequence), after);
-            known.insert(url, after);
-        }
+        reported.take(page, (sequence, &change), [before, after])?;
     }
-    for ((url, sequence), edition) in site.seen(crawl) {
-        let until = (url.clone(), 0)..=(url.clone(), sequence + LATEST);
-        let last = reported.range(until).next_back().map_or(0, |(_, last)| *last);
-        if last < edition && sequence + LATEST < EDITED + QUIET {
-            return Err(format!(
-                "edition {edition} of {url} was seen in sequence {sequence}, and is reported late: {last}"
-            ));
-        }
+    for (number, seen) in site.seen(crawl) {
+        reported.is_in_time(number, &seen)?;
     }
-    for (path, page) in &site.pages {
-        let last = known.get(&(ORIGIN.to_owned() + path)).copied().unwrap_or(0);
+    for page in site.pages.values() {
+        let last = reported.editions.get(&page.number).copied().unwrap_or(0);
         if last != page.edits.len() {
-            return Err(format!("{path} has edition {}, and {last} was reported last", page.edits.len()));
+            return Err(format!("page {} has edition {}, and {last} was reported last", page.number, page.edits.len()));
+        }
+        let expected = [
+            ("unreachable", !page.wall.is_empty()),
+            ("reachable", !page.wall.is_empty()),
+            ("moved", page.moves.is_some()),
+            ("new", false),
+        ];
+        for (change, is_expected) in expected {
+            let times = reported.others.get(&(page.number, change.to_owned())).copied().unwrap_or(0);
+            if times != usize::from(is_expected) {
+                return Err(format!("page {} is {change} {times} times", page.number));
+            }
         }
     }
-    Ok(false_lines)
+    Ok(reported.false_lines)
 }
 
 #[test]
@@ -372,7 +329,8 @@ fn what_moves_by_itself_hides_no_edit() {
         let mut random = Random::new(seed ^ 0x6E_6F69_7379);
         let site = Site::new(&mut random);
         let [all, quiet] = judge(&site, &crawl(&site, random)?)?;
-        let edits: usize = site.pages.values().map(|page| page.edits.len()).sum();
+        let edits: BTreeMap<_, _> = site.pages.values().map(|page| (page.number, page.edits.len())).collect();
+        let edits: usize = edits.values().sum();
         tracing::info!(all, quiet, edits, "false lines");
         let mut sums = sums.lock().unwrap();
         for (sum, one) in sums.iter_mut().zip([all, quiet, edits]) {
@@ -384,4 +342,29 @@ fn what_moves_by_itself_hides_no_edit() {
     println!("{edits} edits are reported, and {all} lines are false, {quiet} of them while nothing was edited");
     // Each kind of noise must be seen before it is known; a time to the minute by a change of the day.
     assert!(all <= edits / 15 && quiet <= edits / 200, "{all} and {quiet} of {edits}");
+}
+
+/// The masks of a crawl, and what is reported.
+fn masks(crawl: &SimulatedCrawl) -> Vec<String> {
+    let records = Records::open(crawl.folder.path()).unwrap();
+    let query = "SELECT section || mask FROM mask UNION ALL SELECT url || masks FROM page_state WHERE masks IS NOT NULL
+                 UNION ALL SELECT sequence || change || url FROM change";
+    let mut select = records.connection().prepare(query).unwrap();
+    select.query_map([], |row| row.get(0)).unwrap().collect::<rusqlite::Result<_>>().unwrap()
+}
+
+#[test]
+fn masks_follow_from_what_servers_sent() {
+    let once = |seed: u64| {
+        let mut random = Random::new(seed);
+        let site = Site::new(&mut random);
+        masks(&crawl(&site, random).unwrap())
+    };
+    let mut any = false;
+    for seed in 100..103 {
+        let known = once(seed);
+        any |= !known.is_empty();
+        assert_eq!(known, once(seed), "{seed}");
+    }
+    assert!(any);
 }

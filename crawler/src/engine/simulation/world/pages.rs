@@ -4,7 +4,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::super::{
     faults::Trouble,
-    noisy::NoisyPage,
+    noisy::{NoisyAnswer, NoisyPage},
     spelling::spelled,
     web::{Later, SimulatedPage, endless, is_outside, split},
 };
@@ -24,7 +24,7 @@ impl World {
         match page {
             SimulatedPage::Missing => Ok(response(404, None, "")),
             SimulatedPage::Living(changes, links) => Ok(self.living(&changes, links)),
-            SimulatedPage::Noisy(page) => Ok(self.noisy(&page)),
+            SimulatedPage::Noisy(page) => Ok(self.noisy(url, &page)),
             SimulatedPage::Grows(at, one, other) => {
                 let links = if self.at < at { one } else { other };
                 Ok(self.html(links))
@@ -81,10 +81,15 @@ impl World {
         page
     }
 
-    fn noisy(&mut self, page: &NoisyPage) -> FetchResponse {
-        self.links.clone_from(&page.links);
-        let body = page.body(self.at, &mut self.random);
-        response(200, Some(("content-type", "text/html".to_owned())), &body)
+    fn noisy(&mut self, url: &str, page: &NoisyPage) -> FetchResponse {
+        match page.answer(url, self.at, &mut self.random) {
+            NoisyAnswer::Page(body) => {
+                self.links.clone_from(&page.links);
+                response(200, Some(("content-type", "text/html".to_owned())), &body)
+            }
+            NoisyAnswer::Redirect(to) => response(301, Some(("location", to)), ""),
+            NoisyAnswer::Missing => response(404, None, ""),
+        }
     }
 
     /// A page with these links; where the crawl is followed, the last of them is what the follower knows.

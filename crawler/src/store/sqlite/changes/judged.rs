@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use rusqlite::{Connection, Result, params};
 
 use super::{Finder, looks, mass::Telling, sections::SectionBoilerplate, texts};
-use crate::changes::{Boilerplate, ChangedLines, Difference, LookOutcome, Shared, Way, digest, shrunk};
+use crate::changes::{Boilerplate, ChangedLines, Difference, LookOutcome, Shared, Way, shown_mark, shrunk};
 
 /// Pages that newly show the same make it no page of theirs: a log-in, an error, a notice.
 const WALL: u32 = 5;
@@ -188,7 +188,7 @@ fn shown_earlier(finder: &Finder<'_>) -> Result<()> {
     )?;
     let mut insert = connection.prepare("INSERT INTO temp.shown VALUES (?, ?, ?)")?;
     let text = |text| -> Result<Option<[u8; 32]>> {
-        Ok(texts::load(connection, text)?.map(|(_, text)| digest(&finder.rules.ignore.apply(&text))))
+        Ok(texts::load(connection, text)?.map(|(_, text)| shown_mark(&finder.rules.ignore.apply(&text), &[])))
     };
     let mut rows = select.query(params![finder.current.sequence, MOST_EARLIER])?;
     while let Some(row) = rows.next()? {

@@ -12,7 +12,7 @@ use super::{
     standings, texts,
 };
 use crate::{
-    changes::{ChangedLines, Difference, LookOutcome, Mask, Standing, Way, digest, shrunk},
+    changes::{ChangedLines, Difference, LookOutcome, Standing, Way, digest, shown_mark, shrunk},
     text::Text,
 };
 
@@ -241,7 +241,7 @@ fn there(finder: &Finder<'_>, visit: &Visit<'_>, standing: &Standing, book: &mut
     let look = LookOutcome::There(Difference::Text(way));
     let unsure = !second && finder.looks_twice();
     let masks = book.of(connection, visit.page)?;
-    let [mark, good_mark] = [&now, &before].map(|text| Some(digest(&Mask::strip(text, &masks))));
+    let [mark, good_mark] = [&now, &before].map(|text| Some(shown_mark(text, &masks)));
     let links = page_links::kept(connection, &judged.links)?;
     Ok(Found {
         mark,

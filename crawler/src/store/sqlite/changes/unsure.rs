@@ -5,7 +5,8 @@
 //! Invariant: only to ask changes nothing: the same rows give the same pages.
 
 use std::{
-    collections::{BinaryHeap, HashMap},
+    cmp::Reverse,
+    collections::{BinaryHeap, HashMap, HashSet},
     time::Duration,
 };
 
@@ -40,6 +41,9 @@ const MONTH: u64 = 30 * 24 * 3_600_000;
 
 /// Pages of a section that are looked at twice in the first sequence.
 const OF_SECTION: usize = 8;
+
+/// Of so many requests of the first sequence one may be a second look, as long as none has shown anything that moves.
+const CALM: u64 = 200;
 
 /// Pages of a section that share an edit and are looked at twice.
 const SHARED: usize = 3;
@@ -78,7 +82,7 @@ impl Finder<'_> {
         let room = room(self, counters)?;
         let pages = match room {
             0 => Vec::new(),
-            room if self.current.is_without_copies() => sample(self.connection, room)?,
+            room if self.current.is_without_copies() => sample(self.connection, room, counters.requests)?,
             room => unsure(self, room)?,
         };
         let mut items = Vec::new();
@@ -117,39 +121,72 @@ fn room(finder: &Finder<'_>, counters: &Counters) -> Result<usize> {
     Ok(usize::try_from(room).unwrap_or(usize::MAX))
 }
 
-/// Pages with a text, of each section as many as it takes to know what moves on all of its pages; the largest sections come first.
-fn sample(connection: &Connection, mut room: usize) -> Result<Vec<i64>> {
-    if connection.prepare("SELECT 1 FROM second_look")?.exists([])? {
+/// Pages with a text, of each section some; once these show that something moves in a section, as many of it as it takes to know what moves
+/// on all of its pages. The largest sections come first.
+fn sample(connection: &Connection, room: usize, requests: u64) -> Result<Vec<i64>> {
+    let moving = moving_sections(connection)?;
+    if moving.as_ref().is_some_and(HashSet::is_empty) {
         return Ok(Vec::new());
     }
-    let mut sections = HashMap::<i64, (usize, BinaryHeap<(u64, i64)>)>::new();
+    let mut sections = HashMap::<i64, (usize, BinaryHeap<SampledPage>)>::new();
     let mut select = connection.prepare(
-        "SELECT url.id, url.url FROM url CROSS JOIN visit ON visit.id = url.visit WHERE visit.outcome = 'stored' AND visit.text IS NOT NULL",
+        "SELECT url.id, url.url, EXISTS (SELECT 1 FROM second_look WHERE second_look.url = url.id)
+         FROM url CROSS JOIN visit ON visit.id = url.visit WHERE visit.outcome = 'stored' AND visit.text IS NOT NULL",
     )?;
     let mut rows = select.query([])?;
     while let Some(row) = rows.next()? {
         let url = row.get_ref(1)?.as_str()?;
-        let (pages, sample) = sections.entry(places(url)[1]).or_default();
+        let section = places(url)[1];
+        if moving.as_ref().is_some_and(|moving| !moving.contains(&section)) {
+            continue;
+        }
+        let (pages, sample) = sections.entry(section).or_default();
         *pages += 1;
-        sample.push((xxh3_64(url.as_bytes()), row.get(0)?));
+        sample.push((xxh3_64(url.as_bytes()), row.get(0)?, row.get(2)?));
         if sample.len() > OF_SECTION {
             sample.pop();
         }
     }
     let mut sections: Vec<_> = sections.into_iter().collect();
-    sections.sort_by_key(|(section, (pages, _))| (std::cmp::Reverse(*pages), *section));
+    sections.sort_by_key(|(section, (pages, _))| (Reverse(*pages), *section));
     let mut samples: Vec<_> =
         sections.into_iter().map(|(_, (_, sample))| sample.into_sorted_vec().into_iter()).collect();
+    let (most, room) = if moving.is_none() {
+        (FEWEST_OF_SECTION, room.min(usize::try_from((requests / CALM).max(FEWEST)).unwrap_or(usize::MAX)))
+    } else {
+        // Each section has as many as it needs before any has more.
+        samples.truncate((room / FEWEST_OF_SECTION).max(1));
+        (OF_SECTION, room)
+    };
     let mut chosen = Vec::new();
-    // Each section has as many as it needs before any has more.
-    samples.truncate((room / FEWEST_OF_SECTION).max(1));
-    for _ in 0..OF_SECTION {
-        for page in samples.iter_mut().filter_map(Iterator::next).take(room) {
-            chosen.push(page.1);
-            room -= 1;
+    for _ in 0..most {
+        for (_, page, is_looked) in samples.iter_mut().filter_map(Iterator::next) {
+            if !is_looked && chosen.len() < room {
+                chosen.push(page);
+            }
         }
     }
     Ok(chosen)
+}
+
+/// The hash of its address, its number, and whether it was looked at twice.
+type SampledPage = (u64, i64, bool);
+
+/// The sections in which bytes of a page were others at a second look; `None` before there was any.
+fn moving_sections(connection: &Connection) -> Result<Option<HashSet<i64>>> {
+    let mut select = connection.prepare(
+        "SELECT url.url, second_look.digest IS NOT NULL AND second_look.digest IS NOT visit.digest
+         FROM second_look JOIN url ON url.id = second_look.url JOIN visit ON visit.id = second_look.visit",
+    )?;
+    let mut rows = select.query([])?;
+    let mut moving = None;
+    while let Some(row) = rows.next()? {
+        let moving: &mut HashSet<i64> = moving.get_or_insert_default();
+        if row.get(1)? {
+            moving.insert(places(row.get_ref(0)?.as_str()?)[1]);
+        }
+    }
+    Ok(moving)
 }
 
 /// Pages that changed in what no mask hides, and were not looked at twice: first some of each section of which nothing is known, then
