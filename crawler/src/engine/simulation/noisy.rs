@@ -1,6 +1,6 @@
 //! A site whose pages move by themselves at each look, and are edited at known moments. It may be redesigned, some of its pages may be
-//! redirected for good, and others be behind a log-in for days. Is each edit reported once, and nothing else, whatever is killed, full or
-//! away meanwhile?
+//! redirected for good, and others be behind a log-in for days. Is each edit reported once, and nothing else, whatever is killed, away,
+//! offline or out of file descriptors meanwhile?
 //!
 //! `SEEDS=1000` runs more; `SEED=17` runs one and shows its steps.
 
@@ -49,10 +49,15 @@ const LATEST: u64 = 4;
 const WALLED: u64 = 6;
 const WALL: u64 = 4 * DAY;
 
+/// The longest time without file descriptors.
+const OWN_FAULT: u64 = 30 * SECOND;
+
 /// A site, and how it is crawled.
 struct Site {
     pages: BTreeMap<String, Arc<NoisyPage>>,
     outages: Vec<Outage>,
+    /// Times in which no request can be made, from and to.
+    own_faults: Vec<(u64, u64)>,
     settings: Stage,
 }
 
@@ -92,18 +97,23 @@ impl Site {
         pages.extend(elsewhere);
         let outage = |day| {
             let from = day * DAY + random.below(20 * SECOND);
-            let trouble = random.pick(&[Trouble::Refused, Trouble::Hangs, Trouble::Closed]);
+            let trouble = random.pick(&[Trouble::Refused, Trouble::Hangs, Trouble::Closed, Trouble::NoRoute]);
             let outage = Outage { from, to: from + random.pick(&[SECOND, 30 * SECOND, 10 * MINUTE]), trouble };
             random.percent(15).then_some(outage)
         };
         let outages = (1..EDITED).filter_map(outage).collect();
+        let own_fault = |day| {
+            let from = day * DAY + random.below(40 * SECOND);
+            random.percent(10).then(|| (from, from + random.pick(&[50, 2 * SECOND, OWN_FAULT])))
+        };
+        let own_faults = (1..EDITED).filter_map(own_fault).collect();
         let share = random.pick(&["0.1", "0.1", "1"]);
         let mass = random.pick(&["", "mass_share = 1\n"]);
         let settings = Stage::new(&format!(
             "[politeness]\ndelay = \"{}\"\nper_host = 1\n[change]\ntext = \"on\"\n{mass}confirm_share = {share}\n",
             random.pick(&["0s", "100ms", "1s"])
         ));
-        Self { pages, outages, settings }
+        Self { pages, outages, own_faults, settings }
     }
 
     fn web(&self) -> Web {
@@ -154,6 +164,7 @@ impl Site {
 /// Crawls the site day by day, each sequence in as many runs as it takes.
 fn crawl(site: &Site, mut random: Random) -> Result<SimulatedCrawl, String> {
     let mut crawl = SimulatedCrawl::new(site.web(), vec![site.settings.clone()], random.clone());
+    crawl.world.lock().unwrap().own_faults.clone_from(&site.own_faults);
     crawl.runs = 0;
     crawl.interrupts_always = true;
     for day in 0..EDITED + QUIET {
@@ -198,7 +209,7 @@ fn ends_soon(crawl: &SimulatedCrawl) -> Result<(), String> {
     let looks = of_run().filter(|request| request.purpose == Purpose::Confirm).count() as u64;
     let last = of_run().filter(|request| request.purpose != Purpose::Confirm).map(|request| request.to).max();
     // Each look may wait for its turn and for the next second.
-    let most = 2 * TIMEOUT + looks * (2 * SECOND);
+    let most = 2 * TIMEOUT + looks * (2 * SECOND) + OWN_FAULT;
     match last {
         Some(last) if crawl.now > last + most => Err(format!(
             "run {} ended {} ms after its last page, with {looks} second looks",
