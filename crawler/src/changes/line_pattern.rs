@@ -68,16 +68,8 @@ impl LinePattern {
     /// Whether all that moves in a line of it is a date or a time.
     pub(super) fn is_date(&self, line: &str) -> bool {
         let words = words(line);
-        let is_number = |word: &str| word.len() <= 2 && word.bytes().all(|byte| byte.is_ascii_digit());
-        let is_of_date = |place: usize| {
-            let word = words[place].text;
-            is_year(word)
-                || is_name(word)
-                || is_dotted_date(word)
-                || (is_number(word) && has_date_beside(&words, place))
-        };
         let mut moving = (0..words.len().min(MOST_WORDS)).filter(|place| self.moving & (1 << place) != 0);
-        moving.all(is_of_date)
+        moving.all(|place| is_of_date(&words, place))
     }
 
     /// The same for all lines that are it, and for hardly any other; not 0.
@@ -193,6 +185,13 @@ fn is_dotted_date(word: &str) -> bool {
     [day, month].iter().all(|part| part.len() <= 2) && is_year(year) && parts.next().is_none()
 }
 
+/// Whether a word is part of a date or a time.
+fn is_of_date(words: &[Word<'_>], place: usize) -> bool {
+    let word = words[place].text;
+    let is_number = word.len() <= 2 && word.bytes().all(|byte| byte.is_ascii_digit());
+    is_year(word) || is_name(word) || is_dotted_date(word) || (is_number && has_date_beside(words, place))
+}
+
 /// Whether a number has a year or the name of a month or day within two words, or is part of a time.
 fn has_date_beside(words: &[Word<'_>], place: usize) -> bool {
     let beside = &words[place.saturating_sub(2)..words.len().min(place + 3)];
@@ -242,9 +241,19 @@ pub(super) fn has_seconds(line: &str) -> bool {
     })
 }
 
-/// Whether a line has a time of the day.
-pub(super) fn has_time(line: &str) -> bool {
-    words(line).windows(2).any(|words| if let [hours, minutes] = words { is_time([hours, minutes]) } else { false })
+/// Words that only say of what a time is.
+const OF_TIME: usize = 4;
+
+/// A line without the time of the day that it has, and the date beside that; `None` where it has none. Nothing is left of one that says
+/// little else.
+pub(super) fn without_time(line: &str) -> Option<String> {
+    let words = words(line);
+    let has_time =
+        words.windows(2).any(|words| if let [hours, minutes] = words { is_time([hours, minutes]) } else { false });
+    let stays = (0..words.len()).filter(|place| !is_of_date(&words, *place)).map(|place| words[place].text);
+    let stays: Vec<_> = stays.collect();
+    let says_more = stays.len() > OF_TIME || stays.iter().any(|word| may_move(word));
+    has_time.then(|| if says_more { stays.join(" ") } else { String::new() })
 }
 
 fn is_time([hours, minutes]: [&Word<'_>; 2]) -> bool {

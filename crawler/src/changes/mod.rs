@@ -46,6 +46,8 @@ pub use simhash::SimHash;
 pub use standing::{Change, Condition, Doubt, Occasion, Reported, Standing};
 pub use unified::unified;
 
+use std::borrow::Cow;
+
 use sha2::{Digest, Sha256};
 
 use crate::text::Text;
@@ -55,11 +57,14 @@ pub fn has_clock(text: &Text) -> bool {
     text.lines().any(line_pattern::has_seconds)
 }
 
-/// What is equal for two pages that show the same. What moves by itself is none of it, nor is a line with a time of the day: that of a
-/// log-in or an error says when it was asked for.
-pub fn shown_mark(text: &Text, masks: &[Mask]) -> [u8; 32] {
+/// What is equal for two pages that show the same; `None` for one that shows nothing. What moves by itself is none of it, nor is a time of
+/// the day with its date: that of a log-in or an error says when it was asked for.
+pub fn shown_mark(text: &Text, masks: &[Mask]) -> Option<[u8; 32]> {
     let still = Mask::strip(text, masks);
-    digest(&Text::from_lines(still.lines().filter(|line| !line_pattern::has_time(line))))
+    let lines: Vec<_> =
+        still.lines().map(|line| line_pattern::without_time(line).map_or(Cow::Borrowed(line), Cow::Owned)).collect();
+    let shown = Text::from_lines(lines.iter().map(|line| &**line));
+    (!shown.is_empty()).then(|| digest(&shown))
 }
 
 /// SHA-256 of the stored form: equal for two texts if they are equal.
@@ -82,8 +87,11 @@ mod tests {
     #[test]
     fn pages_that_differ_in_the_time_show_the_same() {
         let mark = |line: &str| shown_mark(&Text::from_lines(["Log in", line]), &[]);
-        assert_eq!(mark("It is 10:15"), mark("Made on 3 May 2024, 23:59:58"));
-        assert_ne!(mark("It is 10:15"), mark("Room 10:5"));
+        assert_eq!(mark("Made on 4 May 2024, 10:15"), mark("Made on 3 June 2025, 23:59:58"));
+        assert_ne!(mark("Order 7: sent on 3 May 2024, 10:15"), mark("Order 8: sent on 3 May 2024, 10:15"));
+        assert_ne!(mark("It is 10:15"), mark("It is 10:5"));
+        assert_eq!(mark("It is 10:15"), mark("Made on 3 May 2024, 10:15"));
         assert_ne!(mark("Version 10"), mark("Version 11"));
+        assert_eq!(shown_mark(&Text::from_lines(["10:15"]), &[]), None);
     }
 }

@@ -44,6 +44,9 @@ struct WaitingLine {
     looks: u32,
     /// The visit before it was there.
     before: i64,
+    /// The visit that its page was compared with when it was found to stay. As long as that is so, it is not reported yet.
+    #[serde(default)]
+    stayed: Option<i64>,
 }
 
 impl WaitingLine {
@@ -82,10 +85,16 @@ impl PageNoise {
         if self.waiting.is_empty() && explained.appeared.is_empty() {
             return None;
         }
-        let keys: HashSet<u32> = placed(text).iter().map(super::region::PlacedLine::key).collect();
+        let lines = placed(text);
+        let keys: HashSet<u32> = lines.iter().map(super::region::PlacedLine::key).collect();
+        // After a redesign the page has no such elements.
+        let is_elsewhere = |waiting: &WaitingLine| {
+            lines.iter().all(|line| line.path.number() != waiting.path)
+                && lines.iter().any(|line| short(line.text) == waiting.line)
+        };
         let is_there = |line: &WaitingLine| match line.kind {
             LINK => explained.appeared.iter().all(|other| other.kind != LINK || short(other.line.text) != line.line),
-            _ => keys.contains(&line.key) && !line.comes_and_goes(masks),
+            _ => (keys.contains(&line.key) || is_elsewhere(line)) && !line.comes_and_goes(masks),
         };
         self.waiting.retain(is_there);
         // Where another line of its kind has another value again, its own may be the same by chance.
@@ -93,10 +102,11 @@ impl PageNoise {
             let is_like = |other: &AppearedLine<'_>| other.kind == line.kind && other.line.path.number() == line.path;
             line.kind != 0 && explained.appeared.iter().any(is_like)
         };
-        let stayed = self.wait(moves);
+        let stayed = self.wait(before, moves);
         for AppearedLine { line, kind } in &explained.appeared {
             let (key, path) = (line.key(), line.path.number());
-            let waiting = WaitingLine { key, line: short(line.text), path, kind: *kind, looks: 1, before };
+            let waiting =
+                WaitingLine { key, line: short(line.text), path, kind: *kind, looks: 1, before, stayed: None };
             if self.waiting.len() < MOST_WAITING && self.waiting.iter().all(|other| other.key != waiting.key) {
                 self.waiting.push(waiting);
             }
@@ -104,11 +114,11 @@ impl PageNoise {
         stayed
     }
 
-    /// Takes in a look at which the page had the text that it had; the same.
-    pub fn same_text(&mut self, masks: &[Mask]) -> Option<i64> {
+    /// Takes in a look at which the page had the text that it had at the visit `before`; the same.
+    pub fn same_text(&mut self, before: i64, masks: &[Mask]) -> Option<i64> {
         self.count(&[]);
         self.waiting.retain(|line| !line.comes_and_goes(masks));
-        self.wait(|_| false)
+        self.wait(before, |_| false)
     }
 
     /// Nothing moved at the other masks. What has not moved for long is forgotten.
@@ -123,17 +133,17 @@ impl PageNoise {
         self.masks.retain(|mask| mask.still < STILL);
     }
 
-    /// The lines that wait were there once more.
-    fn wait(&mut self, moves: impl Fn(&WaitingLine) -> bool) -> Option<i64> {
+    /// The lines that wait were there once more. What was found to stay is reported later where its page has to wait then.
+    fn wait(&mut self, good: i64, moves: impl Fn(&WaitingLine) -> bool) -> Option<i64> {
+        self.waiting.retain(|line| line.stayed.is_none_or(|stayed| stayed == good));
         let mut stayed = None;
-        self.waiting.retain_mut(|line| {
+        for line in &mut self.waiting {
             line.looks += 1;
-            let stays = line.looks >= if moves(line) { STAYS_AMONG_OTHERS } else { STAYS };
-            if stays {
+            if line.stayed.is_some() || line.looks >= if moves(line) { STAYS_AMONG_OTHERS } else { STAYS } {
+                line.stayed = Some(good);
                 stayed = Some(stayed.map_or(line.before, |before: i64| before.min(line.before)));
             }
-            !stays
-        });
+        }
         stayed
     }
 }
@@ -141,6 +151,7 @@ impl PageNoise {
 #[cfg(test)]
 mod tests {
     use super::{super::region::tests::text, *};
+    use crate::text::ElementPath;
 
     /// A page that is looked at again and again; the visits are numbered from 1.
     struct Watched {
@@ -169,7 +180,7 @@ mod tests {
             let explained = Explained::of(&self.text, &now, &masks);
             assert!(explained.edits.is_empty(), "{:?}", explained.edits);
             let stayed = if now == self.text {
-                self.noise.same_text(&masks)
+                self.noise.same_text(self.visit, &masks)
             } else {
                 self.noise.look(&now, &explained, self.visit, &masks)
             };
@@ -185,6 +196,15 @@ mod tests {
         let mut page = Watched::new(["a|-x|b", "a|-y|b"]);
         page.looks(&["a|-y|b", "a|-z|b", "a|-x|b", "a|-news|b", "a|-news|b", "a|-news|b", "a|-news|b"]);
         assert_eq!(page.reported, [(7, 4)], "at the third look, against the one before the first");
+    }
+
+    #[test]
+    fn what_waits_to_be_known_to_stay_is_reported_after_a_redesign() {
+        let mut page = Watched::new(["a|Price 7|-x|b", "a|Price 7|-y|b"]);
+        page.look("a|Price 7|-news|b");
+        let redesigned = text("a|Price 7|-news|b").at(vec![ElementPath::default(); 4]);
+        let mut look = |before| page.noise.look(&redesigned, &Explained::default(), before, &[]);
+        assert_eq!([look(2), look(2), look(2), look(3)], [None, Some(1), Some(1), None], "until it is reported");
     }
 
     #[test]

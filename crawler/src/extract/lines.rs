@@ -162,13 +162,14 @@ impl Listener for LineBuilder {
     const LISTENS: bool = true;
 
     fn opened(&mut self, name: &[u8]) {
+        let element = of(name);
         match &mut self.silent {
             // What is in `noscript` is raw text where scripts run.
             Some(silent) if silent.name == name && name != b"noscript" => silent.depth += 1,
-            Some(_) => {}
-            None => self.begin_silence(name),
+            // No block is silent.
+            None if element == ElementPath::default() => self.begin_silence(name),
+            _ => {}
         }
-        let element = of(name);
         if is_block(element, name) {
             self.text.end_line();
             self.open(element);

@@ -1,5 +1,7 @@
 //! [`TextBuilder`]: turns pieces of a page into the lines of a text.
 
+use std::borrow::Cow;
+
 use super::{ElementPath, LONGEST_LINE, MOST_BYTES, Text};
 
 /// How many bytes of a line wait at most before they are written.
@@ -105,7 +107,9 @@ impl TextBuilder {
     /// Writes the first so many bytes of what waits.
     fn write(&mut self, length: usize) {
         let mut waiting = std::mem::take(&mut self.waiting);
-        let words = String::from_utf8_lossy(&waiting[..length]);
+        // To check UTF-8 is faster than to repair it.
+        let bytes = &waiting[..length];
+        let words = str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed);
         // Most lines are short and plain, and need not be taken apart.
         if self.text.len() == self.line
             && length <= LONGEST_LINE

@@ -3,7 +3,7 @@
 //! Owns: when the store is asked for such pages, and how many of them have no answer yet.
 //!
 //! Invariants: the store is asked once a run, again where pages were visited since, and in the first sequence once more when the first looks
-//! have shown where something moves. Nothing waits for a page whose host does not answer.
+//! have their answers. Nothing waits for a page whose host does not answer.
 //!
 //! Does not know: which pages these are, and what the second look at one shows.
 
@@ -77,6 +77,7 @@ impl NoiseLooks {
     /// None of them will have an answer.
     pub(super) fn are_given_up(&mut self) {
         self.out.clear();
+        self.state = State::Known;
     }
 
     /// One has its answer, or will have none.

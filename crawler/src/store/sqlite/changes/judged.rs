@@ -188,7 +188,7 @@ fn shown_earlier(finder: &Finder<'_>) -> Result<()> {
     )?;
     let mut insert = connection.prepare("INSERT INTO temp.shown VALUES (?, ?, ?)")?;
     let text = |text| -> Result<Option<[u8; 32]>> {
-        Ok(texts::load(connection, text)?.map(|(_, text)| shown_mark(&finder.rules.ignore.apply(&text), &[])))
+        Ok(texts::load(connection, text)?.and_then(|(_, text)| shown_mark(&finder.rules.ignore.apply(&text), &[])))
     };
     let mut rows = select.query(params![finder.current.sequence, MOST_EARLIER])?;
     while let Some(row) = rows.next()? {

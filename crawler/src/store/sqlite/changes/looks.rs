@@ -50,13 +50,19 @@ pub(super) fn prepare(connection: &Connection) -> Result<()> {
              PRIMARY KEY (hash, url)
          ) WITHOUT ROWID;
          CREATE INDEX IF NOT EXISTS temp.clue_of_url ON clue (url);
-         DELETE FROM temp.look; DELETE FROM temp.line; DELETE FROM temp.edit; DELETE FROM temp.clue;",
+         CREATE TEMP TABLE IF NOT EXISTS waited (
+             url INTEGER PRIMARY KEY,
+             masks TEXT NOT NULL       -- those of a page with lines of which it is not known whether they stay
+         );
+         DELETE FROM temp.look; DELETE FROM temp.line; DELETE FROM temp.edit; DELETE FROM temp.clue; DELETE FROM temp.waited;",
     )
 }
 
 /// Forgets them.
 pub(super) fn clear(connection: &Connection) -> Result<()> {
-    connection.execute_batch("DROP TABLE temp.look; DROP TABLE temp.line; DROP TABLE temp.edit; DROP TABLE temp.clue")
+    connection.execute_batch(
+        "DROP TABLE temp.look; DROP TABLE temp.line; DROP TABLE temp.edit; DROP TABLE temp.clue; DROP TABLE temp.waited",
+    )
 }
 
 /// Whether any page may have lost a link.
@@ -228,6 +234,7 @@ fn there(finder: &Finder<'_>, visit: &Visit<'_>, standing: &Standing, book: &mut
         let found = same(finder, visit, standing, book, if is_noise { Difference::Noise } else { Difference::Bytes })?;
         return Ok(Found { unsure: !second && finder.looks_twice(), ..found });
     }
+    keep_waiting(connection, visit.url)?;
     let judged = book.look(finder, (visit.page, visit.id, standing), (&before, &now), &links, second)?;
     if !judged.differs {
         if let Some(since) = judged.stayed {
@@ -241,7 +248,7 @@ fn there(finder: &Finder<'_>, visit: &Visit<'_>, standing: &Standing, book: &mut
     let look = LookOutcome::There(Difference::Text(way));
     let unsure = !second && finder.looks_twice();
     let masks = book.of(connection, visit.page)?;
-    let [mark, good_mark] = [&now, &before].map(|text| Some(shown_mark(text, &masks)));
+    let [mark, good_mark] = [&now, &before].map(|text| shown_mark(text, &masks));
     let links = page_links::kept(connection, &judged.links)?;
     Ok(Found {
         mark,
@@ -253,6 +260,21 @@ fn there(finder: &Finder<'_>, visit: &Visit<'_>, standing: &Standing, book: &mut
         since: judged.stayed,
         ..Found::plain(look)
     })
+}
+
+/// Keeps what is remembered of a page with lines that wait, in case that this look says nothing of them.
+fn keep_waiting(connection: &Connection, url: i64) -> Result<()> {
+    let keep = "INSERT OR REPLACE INTO temp.waited SELECT url, masks FROM page_state
+                WHERE url = ? AND masks IS NOT NULL AND masks NOT LIKE '%\"waiting\":[]%'";
+    connection.prepare_cached(keep)?.execute([url]).map(|_| ())
+}
+
+/// What is in the place of many pages says nothing of their lines that wait.
+pub(super) fn restore_waiting(connection: &Connection) -> Result<()> {
+    let restore = "UPDATE page_state SET masks = waited.masks FROM temp.waited
+                   WHERE waited.url = page_state.url AND page_state.masks IS NOT waited.masks
+                     AND page_state.url IN (SELECT url FROM temp.look WHERE look = ?)";
+    connection.execute(restore, [LookOutcome::Replaced.code()]).map(|_| ())
 }
 
 /// Whether a text that differs is smaller, or again one that the page had.

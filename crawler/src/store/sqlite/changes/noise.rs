@@ -229,7 +229,7 @@ impl NoiseBook {
             return Ok(None);
         }
         let masks = if noise.waits() { self.masks(&noise, page) } else { Vec::new() };
-        let stayed = noise.same_text(&masks);
+        let stayed = noise.same_text(standing.good.unwrap_or_default(), &masks);
         noise.forget_still();
         self.save(finder.connection, page.url, &noise, standing)?;
         Ok(stayed)

@@ -6,7 +6,7 @@
 
 use std::{
     cmp::Reverse,
-    collections::{BinaryHeap, HashMap, HashSet},
+    collections::{BinaryHeap, HashMap},
     time::Duration,
 };
 
@@ -39,10 +39,10 @@ const OF_SEQUENCE: f64 = 0.25;
 /// The requests of so many milliseconds count for the share.
 const MONTH: u64 = 30 * 24 * 3_600_000;
 
-/// Pages of a section that are looked at twice in the first sequence.
+/// Pages of a section that are looked at twice, at most, where something moves in the first sequence or much changed at once.
 const OF_SECTION: usize = 8;
 
-/// Of so many requests of the first sequence one may be a second look, as long as none has shown anything that moves.
+/// Of so many requests of the first sequence one may be a second look, as long as none has shown anything that moves; [`FEWEST`] always.
 const CALM: u64 = 200;
 
 /// Pages of a section that share an edit and are looked at twice.
@@ -82,7 +82,7 @@ impl Finder<'_> {
         let room = room(self, counters)?;
         let pages = match room {
             0 => Vec::new(),
-            room if self.current.is_without_copies() => sample(self.connection, room, counters.requests)?,
+            room if self.current.is_without_copies() => sample(self.connection, room, counters)?,
             room => unsure(self, room)?,
         };
         let mut items = Vec::new();
@@ -121,11 +121,16 @@ fn room(finder: &Finder<'_>, counters: &Counters) -> Result<usize> {
     Ok(usize::try_from(room).unwrap_or(usize::MAX))
 }
 
-/// Pages with a text, of each section some; once these show that something moves in a section, as many of it as it takes to know what moves
-/// on all of its pages. The largest sections come first.
-fn sample(connection: &Connection, room: usize, requests: u64) -> Result<Vec<i64>> {
-    let moving = moving_sections(connection)?;
-    if moving.as_ref().is_some_and(HashSet::is_empty) {
+/// Pages with a text, a few of each section. Once one of these shows that something moves, as many of each section as it takes to know what
+/// moves on all of its pages, but none of sections where nothing did. The largest sections come first.
+fn sample(connection: &Connection, room: usize, counters: &Counters) -> Result<Vec<i64>> {
+    let looked = looked_sections(connection)?;
+    let moves = looked.values().any(|moves| *moves);
+    let calm = usize::try_from((counters.requests / CALM).max(FEWEST)).unwrap_or(usize::MAX);
+    // On a small site half of them is left for what the first ones show.
+    let made = usize::try_from(counters.second_looks).unwrap_or(usize::MAX);
+    let room = if moves { room } else { calm.min((room + made).div_ceil(2)).saturating_sub(made) };
+    if room == 0 {
         return Ok(Vec::new());
     }
     let mut sections = HashMap::<i64, (usize, BinaryHeap<SampledPage>)>::new();
@@ -137,7 +142,7 @@ fn sample(connection: &Connection, room: usize, requests: u64) -> Result<Vec<i64
     while let Some(row) = rows.next()? {
         let url = row.get_ref(1)?.as_str()?;
         let section = places(url)[1];
-        if moving.as_ref().is_some_and(|moving| !moving.contains(&section)) {
+        if moves && looked.get(&section).is_some_and(|moves| !moves) {
             continue;
         }
         let (pages, sample) = sections.entry(section).or_default();
@@ -149,44 +154,42 @@ fn sample(connection: &Connection, room: usize, requests: u64) -> Result<Vec<i64
     }
     let mut sections: Vec<_> = sections.into_iter().collect();
     sections.sort_by_key(|(section, (pages, _))| (Reverse(*pages), *section));
-    let mut samples: Vec<_> =
-        sections.into_iter().map(|(_, (_, sample))| sample.into_sorted_vec().into_iter()).collect();
-    let (most, room) = if moving.is_none() {
-        (FEWEST_OF_SECTION, room.min(usize::try_from((requests / CALM).max(FEWEST)).unwrap_or(usize::MAX)))
-    } else {
-        // Each section has as many as it needs before any has more.
-        samples.truncate((room / FEWEST_OF_SECTION).max(1));
-        (OF_SECTION, room)
-    };
-    let mut chosen = Vec::new();
-    for _ in 0..most {
-        for (_, page, is_looked) in samples.iter_mut().filter_map(Iterator::next) {
-            if !is_looked && chosen.len() < room {
-                chosen.push(page);
-            }
-        }
-    }
-    Ok(chosen)
+    let samples = sections.into_iter().map(|(_, (_, sample))| sample.into_sorted_vec());
+    Ok(chosen(samples.collect(), room, moves))
 }
 
 /// The hash of its address, its number, and whether it was looked at twice.
 type SampledPage = (u64, i64, bool);
 
-/// The sections in which bytes of a page were others at a second look; `None` before there was any.
-fn moving_sections(connection: &Connection) -> Result<Option<HashSet<i64>>> {
+/// One of each section, then another of each, and so on. Where something moves, each has as many as it needs before any has more.
+fn chosen(mut samples: Vec<Vec<SampledPage>>, room: usize, moves: bool) -> Vec<i64> {
+    if moves {
+        let mut needed = 0;
+        let mut has_room = |sample: &Vec<SampledPage>| {
+            needed += sample.iter().take(FEWEST_OF_SECTION).filter(|(.., is_looked)| !is_looked).count();
+            needed <= room
+        };
+        let known = samples.iter().position(|sample| !has_room(sample)).unwrap_or(samples.len());
+        samples.truncate(known.max(1));
+    }
+    let most = if moves { OF_SECTION } else { FEWEST_OF_SECTION };
+    let turn = |turn: usize| samples.iter().filter_map(move |sample| sample.get(turn));
+    let open = (0..most).flat_map(turn).filter(|(.., is_looked)| !is_looked);
+    open.map(|(_, page, _)| *page).take(room).collect()
+}
+
+/// The sections of which pages were looked at twice, and whether bytes of one were others then.
+fn looked_sections(connection: &Connection) -> Result<HashMap<i64, bool>> {
     let mut select = connection.prepare(
-        "SELECT url.url, second_look.digest IS NOT NULL AND second_look.digest IS NOT visit.digest
-         FROM second_look JOIN url ON url.id = second_look.url JOIN visit ON visit.id = second_look.visit",
+        "SELECT url.url, second_look.digest IS NOT visit.digest FROM second_look JOIN url ON url.id = second_look.url
+         JOIN visit ON visit.id = second_look.visit WHERE second_look.digest IS NOT NULL",
     )?;
     let mut rows = select.query([])?;
-    let mut moving = None;
+    let mut sections = HashMap::new();
     while let Some(row) = rows.next()? {
-        let moving: &mut HashSet<i64> = moving.get_or_insert_default();
-        if row.get(1)? {
-            moving.insert(places(row.get_ref(0)?.as_str()?)[1]);
-        }
+        *sections.entry(places(row.get_ref(0)?.as_str()?)[1]).or_default() |= row.get::<_, bool>(1)?;
     }
-    Ok(moving)
+    Ok(sections)
 }
 
 /// Pages that changed in what no mask hides, and were not looked at twice: first some of each section of which nothing is known, then
