@@ -31,7 +31,7 @@ use crate::{
 };
 
 /// Seeds that are run where nothing else is said.
-const SEEDS: u64 = 30;
+const SEEDS: u64 = 24;
 
 const ORIGIN: &str = "http://h0.test";
 

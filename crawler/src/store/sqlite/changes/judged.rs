@@ -64,7 +64,9 @@ fn judge_texts(finder: &Finder<'_>, sections: &SectionBoilerplate) -> Result<()>
             return Ok(());
         }
         let difference = if shared.parts.is_empty() { Difference::Bytes } else { Difference::SiteWide };
-        set_look(connection, visit, LookOutcome::There(difference))
+        // What has turned out to stay is the page's own, whatever else it shares.
+        let update = "UPDATE temp.look SET look = ? WHERE visit = ? AND since IS NULL";
+        connection.prepare_cached(update)?.execute([LookOutcome::There(difference).code(), visit]).map(|_| ())
     })
 }
 
@@ -197,8 +199,8 @@ fn shown_earlier(finder: &Finder<'_>) -> Result<()> {
             "redirected" => (true, Some(looks::redirect_mark(row.get_ref(1)?.as_str()?))),
             _ => continue,
         };
-        if let Some((mark, before)) = mark.zip(text(row.get(3)?)?) {
-            insert.execute(params![is_redirected, mark, before])?;
+        if let Some(mark) = mark {
+            insert.execute(params![is_redirected, mark, text(row.get(3)?)?.unwrap_or_default()])?;
         }
     }
     Ok(())

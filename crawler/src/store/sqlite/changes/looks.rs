@@ -248,7 +248,8 @@ fn there(finder: &Finder<'_>, visit: &Visit<'_>, standing: &Standing, book: &mut
     let look = LookOutcome::There(Difference::Text(way));
     let unsure = !second && finder.looks_twice();
     let masks = book.of(connection, visit.page)?;
-    let [mark, good_mark] = [&now, &before].map(|text| shown_mark(text, &masks));
+    // A page that showed nothing is as good as any other.
+    let (mark, good_mark) = (shown_mark(&now, &masks), Some(shown_mark(&before, &masks).unwrap_or_default()));
     let links = page_links::kept(connection, &judged.links)?;
     Ok(Found {
         mark,

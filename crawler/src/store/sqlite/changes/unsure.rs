@@ -42,7 +42,7 @@ const MONTH: u64 = 30 * 24 * 3_600_000;
 /// Pages of a section that are looked at twice, at most, where something moves in the first sequence or much changed at once.
 const OF_SECTION: usize = 8;
 
-/// Of so many requests of the first sequence one may be a second look, as long as none has shown anything that moves; [`FEWEST`] always.
+/// Of so many requests of the first sequence one may be a second look, as long as none has shown anything that moves; at least [`FEWEST`], but half of what there may be.
 const CALM: u64 = 200;
 
 /// Pages of a section that share an edit and are looked at twice.
@@ -129,7 +129,7 @@ fn sample(connection: &Connection, room: usize, counters: &Counters) -> Result<V
     let calm = usize::try_from((counters.requests / CALM).max(FEWEST)).unwrap_or(usize::MAX);
     // On a small site half of them is left for what the first ones show.
     let made = usize::try_from(counters.second_looks).unwrap_or(usize::MAX);
-    let room = if moves { room } else { calm.min((room + made).div_ceil(2)).saturating_sub(made) };
+    let room = if moves { room } else { calm.min(room.saturating_add(made).div_ceil(2)).saturating_sub(made) };
     if room == 0 {
         return Ok(Vec::new());
     }
