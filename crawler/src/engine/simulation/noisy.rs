@@ -17,7 +17,7 @@ pub(super) use page::{NoisyAnswer, NoisyPage};
 use super::{
     Random,
     crawl::{NextRun, Past, SimulatedCrawl},
-    faults::{MINUTE, Outage, SECOND, Trouble},
+    faults::{HOUR, MINUTE, Outage, SECOND, Trouble},
     for_each_seed, oracle,
     process::{Interruption, QuestionKind},
     settings::Stage,
@@ -35,7 +35,6 @@ const SEEDS: u64 = 24;
 
 const ORIGIN: &str = "http://h0.test";
 
-const HOUR: u64 = 60 * MINUTE;
 const DAY: u64 = 24 * HOUR;
 
 /// Sequences in which pages are edited, and those after them in which nothing is.

@@ -252,3 +252,20 @@ pub(in crate::store::sqlite) fn write_second_look(
     let links = moved_links(connection, url, look)?;
     insert.execute(params![url, look.digest, text.map(|text| text.rule), body, places, links]).map(|_| ())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_section_has_as_many_as_it_needs_before_any_has_more() {
+        let section = |from: i64, looked: i64| (from..from + 9).map(|page| (0, page, page < from + looked)).collect();
+        let still = || [10, 20, 30].map(|from| section(from, 0)).to_vec();
+        assert_eq!(chosen(still(), 5, false), [10, 20, 30, 11, 21]);
+        assert_eq!(chosen(still(), 100, false).len(), 9);
+        let moves = || vec![section(10, 2), section(20, 1), section(30, 0)];
+        assert_eq!(chosen(moves(), 3, true), [21, 12, 22], "the last has no room for all that it needs");
+        assert_eq!(chosen(moves(), 7, true), [30, 21, 31, 12, 22, 32, 13]);
+        assert_eq!(chosen(moves(), 100, true).len(), 6 + 7 + 8);
+    }
+}
