@@ -33,6 +33,9 @@ use crate::{
 /// Seeds that are run where nothing else is said.
 const SEEDS: u64 = 24;
 
+/// Those that have found a bug: what waits to be known to stay was forgotten where a page was in doubt, or never counted.
+const FOUND: [u64; 2] = [44, 71];
+
 const ORIGIN: &str = "http://h0.test";
 
 const DAY: u64 = 24 * HOUR;
@@ -364,7 +367,7 @@ fn judge(site: &Site, crawl: &SimulatedCrawl) -> Result<[usize; 2], String> {
 #[test]
 fn what_moves_by_itself_hides_no_edit() {
     let sums = Mutex::new([0, 0, 0]);
-    for_each_seed(SEEDS, &[], |seed| {
+    for_each_seed(SEEDS, &FOUND, |seed| {
         let mut random = Random::new(seed ^ 0x6E_6F69_7379);
         let site = Site::new(&mut random);
         let [all, quiet] = judge(&site, &crawl(&site, random)?)?;

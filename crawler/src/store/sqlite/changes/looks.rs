@@ -270,12 +270,11 @@ fn keep_waiting(connection: &Connection, url: i64) -> Result<()> {
     connection.prepare_cached(keep)?.execute([url]).map(|_| ())
 }
 
-/// What is in the place of many pages says nothing of their lines that wait.
-pub(super) fn restore_waiting(connection: &Connection) -> Result<()> {
+/// What is not taken for the page, as it is in doubt or in the place of many, says nothing of its lines that wait.
+pub(super) fn restore_waiting(connection: &Connection, url: i64) -> Result<()> {
     let restore = "UPDATE page_state SET masks = waited.masks FROM temp.waited
-                   WHERE waited.url = page_state.url AND page_state.masks IS NOT waited.masks
-                     AND page_state.url IN (SELECT url FROM temp.look WHERE look = ?)";
-    connection.execute(restore, [LookOutcome::Replaced.code()]).map(|_| ())
+                   WHERE waited.url = page_state.url AND page_state.url = ?";
+    connection.prepare_cached(restore)?.execute([url]).map(|_| ())
 }
 
 /// Whether a text that differs is smaller, or again one that the page had.

@@ -74,7 +74,6 @@ impl Finder<'_> {
         let sections = sections::boilerplate(self)?;
         judged::judge(self, &sections, Telling::Warn)?;
         mass::mark(self, (from, to), Telling::Warn)?;
-        looks::restore_waiting(self.connection)?;
         moves::find(self, &sections)?;
         let links_may_differ = looks::any_changed(self.connection)?;
         reported::report(self, &sections)?;

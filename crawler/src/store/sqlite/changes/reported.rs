@@ -54,6 +54,9 @@ fn each_look(finder: &Finder<'_>) -> Result<()> {
         let mut standing = standings::of(connection, url, row.get(7)?)?;
         let reported = standing.look(look, &occasion);
         standings::save(connection, url, &standing)?;
+        if standing.good != Some(visit) {
+            looks::restore_waiting(connection, url)?;
+        }
         let waits = standing.doubt.is_some();
         if !waits || matches!(look, LookOutcome::There(_)) {
             standings::wait(connection, url, waits.then_some(visit))?;
