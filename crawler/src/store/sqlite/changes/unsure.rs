@@ -193,8 +193,8 @@ fn looked_sections(connection: &Connection) -> Result<HashMap<i64, bool>> {
 }
 
 /// Pages that changed in what no mask hides, and were not looked at twice: first some of each section of which nothing is known, then
-/// those that waited and changed again, then those that changed most. Where so much changed at once that the next sequence is waited for, some of each section, as all of it may
-/// move by itself.
+/// those that waited and changed again, then those that changed most. Where so much changed at once that the next sequence is waited for,
+/// some of each section, as all of it may move by itself.
 fn unsure(finder: &Finder<'_>, room: usize) -> std::result::Result<Vec<i64>, Fault> {
     let connection = finder.connection;
     let (from, to) = finder.visits()?;
