@@ -19,12 +19,15 @@ use crate::text::{ElementPath, Text};
 #[derive(Debug, Clone, Copy)]
 pub(super) struct AppearedLine<'a> {
     pub(super) line: PlacedLine<'a>,
-    /// The kind of its pattern, if its values move; 0 if it is others that move there, [`LINK`] if it is a link.
+    /// The kind of its pattern, if its values move; 0 if it is others that move there, [`LINK`] if it is a link, [`VANISHED`] if it went.
     pub(super) kind: u32,
 }
 
 /// The kind of a link that leads elsewhere.
 pub(super) const LINK: u32 = u32::MAX;
+
+/// The kind of a line that went, and in whose place nothing came.
+pub(super) const VANISHED: u32 = u32::MAX - 1;
 
 /// Comparisons of lines that are in other elements now, at most.
 const MOST_COMPARISONS: usize = 100_000;
@@ -41,6 +44,10 @@ pub struct Explained<'a> {
     pub masked: Vec<Edit<'a>>,
     /// Lines of a place that moves, of which it is not known that they come and go.
     pub(super) appeared: Vec<AppearedLine<'a>>,
+    /// The same of lines that went while fewer came in such elements, wherever that is on the page.
+    pub(super) vanished: Vec<PlacedLine<'a>>,
+    /// How many more lines went than came, by the number of their path.
+    fewer: HashMap<u64, isize>,
     /// The places of the masks at which something moved, and the lines that went there.
     pub moved: Vec<(usize, Vec<u32>)>,
     /// Whether nothing of the text stayed where it was.
@@ -60,11 +67,22 @@ impl<'a> Explained<'a> {
             return Self { edits: edits(before, after), ..Self::default() };
         }
         for region in regions {
-            moving += region.after.len();
+            let came = |path: &ElementPath| {
+                let [before, after] = region.at(*path);
+                without(&after, &before).len()
+            };
+            moving += region.paths().iter().map(came).sum::<usize>();
             explained.take(&region, masks);
         }
+        let Self { vanished, fewer, .. } = &mut explained;
+        vanished.retain(|line| fewer.get(&line.path.number()).is_some_and(|fewer| *fewer > 0));
         explained.is_whole = moving > 0 && moving == after.lines().count();
         explained
+    }
+
+    /// Whether a line with this hash went while fewer came, and was not known to come and go.
+    pub fn has_vanished(&self, line: u32) -> bool {
+        self.vanished.iter().any(|vanished| short(vanished.text) == line)
     }
 
     /// How many lines are hidden.
@@ -331,10 +349,15 @@ impl<'a> Place<'a> {
         if removed == added {
             return None;
         }
-        let went = without(&removed, &added).into_iter().map(short).collect();
-        let came = without(&added, &removed).into_iter().filter(|line| !mask.knows(short(line)));
-        let appeared = |text| AppearedLine { line: PlacedLine { text, path: self.path }, kind: 0 };
-        explained.appeared.extend(came.map(appeared));
+        let [went, came] = [without(&removed, &added), without(&added, &removed)];
+        let is_unknown = |line: &&&str| !mask.knows(short(line));
+        let placed = |text: &&'a str| PlacedLine { text, path: self.path };
+        explained
+            .appeared
+            .extend(came.iter().filter(is_unknown).map(|text| AppearedLine { line: placed(text), kind: 0 }));
+        explained.vanished.extend(went.iter().filter(is_unknown).map(placed));
+        *explained.fewer.entry(self.path.number()).or_default() += went.len().cast_signed() - came.len().cast_signed();
+        let went = went.into_iter().map(short).collect();
         explained.masked.push(Edit { removed, added });
         Some(went)
     }

@@ -5,10 +5,10 @@ use std::collections::HashSet;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    explained::{AppearedLine, Explained, LINK},
+    explained::{AppearedLine, Explained, LINK, VANISHED},
     line_pattern::short,
     mask::{Mask, MaskKind},
-    region::placed,
+    region::{PlacedLine, placed},
 };
 use crate::text::Text;
 
@@ -39,7 +39,7 @@ struct WaitingLine {
     /// Of what it says alone, and the path of its elements.
     line: u32,
     path: u64,
-    /// Of its pattern, if its values move.
+    /// Of its pattern, if its values move; [`VANISHED`] if it is not there any more, and waits to be known to stay away.
     kind: u32,
     looks: u32,
     /// The visit before it was there.
@@ -77,16 +77,24 @@ impl PageNoise {
     /// and of its section.
     pub fn look(&mut self, text: &Text, explained: &Explained<'_>, before: i64, masks: &[Mask]) -> Option<i64> {
         self.count(&explained.moved.iter().map(|(mask, _)| *mask).collect::<Vec<_>>());
+        // What came a moment ago was no part of the page.
+        let was_there = |line: &&PlacedLine<'_>| {
+            let is_line =
+                |waiting: &WaitingLine| (waiting.line, waiting.path) == (short(line.text), line.path.number());
+            !self.waiting.iter().any(|waiting| waiting.kind != VANISHED && is_line(waiting))
+        };
+        let vanished: Vec<PlacedLine<'_>> = explained.vanished.iter().filter(was_there).copied().collect();
+        let gone: HashSet<u32> = vanished.iter().map(|line| short(line.text)).collect();
         for (mask, went) in &explained.moved {
             if let Some(mask) = self.masks.get_mut(*mask).filter(|mask| mask.kind() == MaskKind::Rotates) {
-                mask.learn(went.iter().copied());
+                mask.learn(went.iter().copied().filter(|line| !gone.contains(line)));
             }
         }
-        if self.waiting.is_empty() && explained.appeared.is_empty() {
+        if self.waiting.is_empty() && explained.appeared.is_empty() && vanished.is_empty() {
             return None;
         }
         let lines = placed(text);
-        let keys: HashSet<u32> = lines.iter().map(super::region::PlacedLine::key).collect();
+        let keys: HashSet<u32> = lines.iter().map(PlacedLine::key).collect();
         // After a redesign the page has no such elements.
         let is_elsewhere = |waiting: &WaitingLine| {
             lines.iter().all(|line| line.path.number() != waiting.path)
@@ -94,6 +102,7 @@ impl PageNoise {
         };
         let is_there = |line: &WaitingLine| match line.kind {
             LINK => explained.appeared.iter().all(|other| other.kind != LINK || short(other.line.text) != line.line),
+            VANISHED => !keys.contains(&line.key) && !line.comes_and_goes(masks),
             _ => (keys.contains(&line.key) || is_elsewhere(line)) && !line.comes_and_goes(masks),
         };
         self.waiting.retain(is_there);
@@ -103,7 +112,15 @@ impl PageNoise {
             line.kind != 0 && explained.appeared.iter().any(is_like)
         };
         let stayed = self.wait(before, moves);
-        for AppearedLine { line, kind } in &explained.appeared {
+        let vanished = vanished.into_iter().map(|line| AppearedLine { line, kind: VANISHED });
+        // There is room for what is news before there is for numbers.
+        let (values, others): (Vec<_>, Vec<_>) = explained
+            .appeared
+            .iter()
+            .copied()
+            .chain(vanished)
+            .partition(|line| ![0, LINK, VANISHED].contains(&line.kind));
+        for AppearedLine { line, kind } in others.iter().chain(&values) {
             let (key, path) = (line.key(), line.path.number());
             let waiting =
                 WaitingLine { key, line: short(line.text), path, kind: *kind, looks: 1, before, stayed: None };
@@ -225,6 +242,37 @@ mod tests {
         let moving: Vec<_> = (3..14).map(|number| format!("*Price {number}|*Price 99|b")).collect();
         page.looks(&moving.iter().map(String::as_str).collect::<Vec<_>>());
         assert_eq!(page.reported.len(), 1, "a value that stays beside one that moves is reported, if late");
+    }
+
+    #[test]
+    fn what_goes_where_others_move_is_reported_once_it_stays_away() {
+        let mut page = Watched::new(["*red|*blue|*green|*tan|b", "*red|*blue|*green|*pink|b"]);
+        page.looks(&["*red|*blue|*green|*red|b", "*red|*green|*pink|b"]);
+        assert!(page.reported.is_empty());
+        page.looks(&["*red|*green|*tan|b"; 5]);
+        assert_eq!(page.reported, [(5, 2)], "at the third look, against the one before the first");
+        let mut page = Watched::new(["a|old|b", "a|b"]);
+        page.looks(&["a|b"; 6]);
+        assert_eq!(page.reported, [(4, 1)], "it went between two looks");
+        let mut page = Watched::new(["a|-x|-y|b", "a|-z|-u|b"]);
+        page.looks(&["a|-v|-w|b", "a|-x|-v|b", "a|-u|-y|b", "a|-w|-z|b", "a|-z|-x|b", "a|-y|-v|b"]);
+        assert!(page.reported.is_empty(), "others came");
+        let mut page = Watched::new(["*x|*y|*k|b", "*z|*y|*k|b"]);
+        for now in ["*z|*k|b", "*x|*y|*k|b"].iter().cycle().take(20) {
+            page.look(now);
+        }
+        assert!(page.reported.is_empty() && !page.noise.waits(), "it comes again");
+    }
+
+    #[test]
+    fn numbers_that_move_take_no_room_from_news() {
+        let numbers = |from: u32| (from..from + 120).map(|number| format!("-Price {number}|")).collect::<String>();
+        let [first, second] = [1000, 2000].map(|from| numbers(from) + "#h|x|c");
+        let mut page = Watched::new([&first, "#h|y|c"].map(|text| if text.starts_with('#') { &second } else { text }));
+        page.noise.masks.extend(Mask::between(&text("#h|x|c"), &text("#h|y|c"), 0));
+        let later: Vec<_> = (3..7).map(|look| numbers(look * 1000) + "#h|news|c").collect();
+        page.looks(&later.iter().map(String::as_str).collect::<Vec<_>>());
+        assert_eq!(page.reported.first(), Some(&(4, 1)));
     }
 
     #[test]

@@ -168,7 +168,8 @@ fn stored(dir: &Path) -> Result<Vec<String>> {
     urls(dir, &format!("{VISITED} AND visit.outcome = 'stored'"))
 }
 
-fn urls(dir: &Path, query: &str) -> Result<Vec<String>> {
+/// The URLs that a query of the database yields.
+pub(crate) fn urls(dir: &Path, query: &str) -> Result<Vec<String>> {
     // One that may not write leaves the log of a dead process as it is.
     let connection = Connection::open_with_flags(dir.join("webloom.sqlite"), OpenFlags::SQLITE_OPEN_READ_ONLY)?;
     let mut select = connection.prepare(query)?;

@@ -266,6 +266,8 @@ fn rows(records: &Records) -> rusqlite::Result<Vec<Row>> {
 struct Reported {
     /// Of each edit of each page the sequence that reported it first.
     edits: BTreeMap<(u64, usize), u64>,
+    /// The pages of which it was reported that an item went from a list in which others move. That it stays away is known after other edits.
+    lists: BTreeSet<u64>,
     /// The sequences in which each page had a change of another class.
     others: BTreeMap<(u64, String), Vec<u64>>,
     /// Lines for which nothing was edited: in all, and in the sequences in which nothing was.
@@ -286,11 +288,14 @@ impl Reported {
         let edits = if change == "site_wide" { 0..0 } else { before + 1..after + 1 };
         // What appeared before the last edit may have turned out to stay: that is shown with the copy from before it.
         let known = self.edits.len();
+        let is_of_list = edits.contains(&page::OF_LIST) && page.moving.contains(&Moving::List);
+        let is_known = self.edits.contains_key(&(page.number, page::OF_LIST));
+        let is_late = is_of_list && is_known && self.lists.insert(page.number);
         for edit in edits {
             self.edits.entry((page.number, edit)).or_insert(sequence);
         }
         let is_markup = change == "changed" && copies[0].redesigned != copies[1].redesigned;
-        if self.edits.len() == known && !is_markup {
+        if self.edits.len() == known && !is_markup && !is_late {
             self.false_lines[0] += 1;
             self.false_lines[1] += usize::from(sequence >= EDITED);
         }

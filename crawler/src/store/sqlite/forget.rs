@@ -37,7 +37,7 @@ const OTHERS: [&str; 5] = [
     "DELETE FROM past WHERE sequence <= ?1",
     "DELETE FROM sheet_part WHERE sheet IN (SELECT id FROM link_check WHERE wanted_in < ?1)",
     "DELETE FROM link_check WHERE wanted_in < ?1",
-    "UPDATE sequence SET pruned = 1, counters = json_remove(counters, '$.looks', '$.second_looks'), noise = NULL
+    "UPDATE sequence SET pruned = 1, counters = json_remove(counters, '$.looks'), noise = NULL
      WHERE n <= ?1 AND (pruned IS NULL OR noise IS NOT NULL OR counters ->> '$.looks' IS NOT NULL)",
 ];
 

@@ -205,7 +205,7 @@ fn answer(script: &Script, asked: &Asked) -> Reply {
         Some(Answer::Redirect(to)) => Reply::redirect(301, to),
         Some(Answer::Page(text)) if asked.target == "/robots.txt" => Reply::text(text),
         Some(Answer::Page(page)) if page.contains(NOISE) => {
-            tagged(&page.replace(NOISE, &noise(&asked.target)), script.lies, asked)
+            tagged(&page.replace(NOISE, &noise(&asked.target, asked.before as u64)), script.lies, asked)
         }
         Some(Answer::Page(page)) => tagged(&page.replace(CLOCK, &clock()).replace(TOKEN, &token()), script.lies, asked),
     }
@@ -222,14 +222,15 @@ fn clock() -> String {
 }
 
 /// Others each time.
-fn noise(path: &str) -> String {
-    static ANSWERS: AtomicU64 = AtomicU64::new(0);
-    let now = ANSWERS.fetch_add(1, Ordering::SeqCst);
-    let chance = |number: u64| {
+fn noise(path: &str, before: u64) -> String {
+    let hash = |of: (&str, u64, u64)| {
         let mut hasher = DefaultHasher::new();
-        (path, now, number).hash(&mut hasher);
+        of.hash(&mut hasher);
         hasher.finish()
     };
+    // The same whatever else is asked for meanwhile, and no two pages have the same time.
+    let now = hash((path, 0, 0)) % 10_000 + before;
+    let chance = |number: u64| hash((path, now, number));
     let advert = |slot| {
         let member = chance(slot) % POOL;
         format!(

@@ -7,6 +7,13 @@ use super::super::{Random, faults::SECOND};
 /// Lines of a page that can be edited.
 const LINES: usize = 8;
 
+/// The line that its edit removes, and the one that its edit adds.
+const REMOVED: usize = 4;
+const ADDED: usize = 7;
+
+/// The line whose edit takes an item from a list in which others move, if there is one.
+pub(super) const OF_LIST: usize = 6;
+
 /// What moves at each look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Moving {
@@ -129,6 +136,10 @@ impl NoisyPage {
         let mut html = format!("<title>Page {0}</title><h1>Page {0}</h1>", self.number);
         for line in 0..LINES {
             let edits = (1..=edition).filter(|edit| edit % LINES == line).count();
+            let edits = if line == OF_LIST && self.moving.contains(&Moving::List) { 0 } else { edits };
+            if (line == REMOVED && edits > 0) || (line == ADDED && edits == 0) {
+                continue;
+            }
             let subject = WORDS[usize::try_from(self.number).unwrap() * 7 % WORDS.len()];
             let object = WORDS[(line * 5 + usize::try_from(self.number).unwrap()) % WORDS.len()];
             match line % 3 {
@@ -167,7 +178,8 @@ impl Moving {
             Self::List => {
                 let items = (0..4).map(|part| WORDS[usize::try_from(3 * part + random.below(3)).unwrap()]);
                 let items: Vec<_> = items.map(|word| format!("<li>News of {word}</li>")).collect();
-                format!("<h2>News</h2><ol>{}</ol>", items.concat())
+                let stays = if edition < OF_LIST { "<li>All news</li><li>Archive</li>" } else { "<li>All news</li>" };
+                format!("<h2>News</h2><ol>{}{stays}</ol>", items.concat())
             }
             Self::Beside => format!("<p>Costs {} euros, {} were sold</p>", 50 + edition, 700 + at / 500),
             Self::Counter => format!("<p>Seen {} times</p>", 10_000 + at / 100),

@@ -238,8 +238,7 @@ fn there(finder: &Finder<'_>, visit: &Visit<'_>, standing: &Standing, book: &mut
     let judged = book.look(finder, (visit.page, visit.id, standing), (&before, &now), &links, second)?;
     if !judged.differs {
         if let Some(since) = judged.stayed {
-            let look = LookOutcome::There(Difference::Text(Way::Onwards));
-            return Ok(Found { since: Some(since), ..Found::plain(look) });
+            return stayed(connection, visit, since);
         }
         let noise = if judged.is_whole { Difference::AllNoise } else { Difference::Noise };
         return Ok(Found::plain(LookOutcome::There(noise)));
@@ -294,9 +293,17 @@ fn same(
     book: &mut NoiseBook,
     difference: Difference,
 ) -> Result<Found> {
-    let since = book.same_text(finder, visit.page, standing)?;
-    let difference = if since.is_some() { Difference::Text(Way::Onwards) } else { difference };
-    Ok(Found { since, ..Found::plain(LookOutcome::There(difference)) })
+    match book.same_text(finder, visit.page, standing)? {
+        Some(since) => stayed(finder.connection, visit, since),
+        None => Ok(Found::plain(LookOutcome::There(difference))),
+    }
+}
+
+/// What appeared where things move after a visit, and stays; a link too.
+fn stayed(connection: &Connection, visit: &Visit<'_>, since: i64) -> Result<Found> {
+    let links = page_links::kept(connection, &page_links::edits(connection, Some(since), visit.id)?)?;
+    let look = LookOutcome::There(Difference::Text(Way::Onwards));
+    Ok(Found { since: Some(since), links, ..Found::plain(look) })
 }
 
 /// Where texts cannot be compared, the bytes are all there is. A page that is new has a text, by which it may be found to

@@ -298,7 +298,8 @@ impl NoiseBook {
         }
     }
 
-    /// Notes at which masks of the section and the host of a page something moved. `own` is how many are the page's.
+    /// Notes at which masks of the section and the host of a page something moved. `own` is how many are the page's. They learn nothing from a
+    /// page that differs: what is in its place may say the same around.
     fn hide(&mut self, page: LookedPage<'_>, own: usize, explained: &Explained<'_>) {
         let mut first = own;
         for place in page.shared() {
@@ -309,8 +310,8 @@ impl NoiseBook {
                 if let Some((_, mask)) = section.masks.get_mut(number) {
                     section.moved[number] = true;
                     mask.hid += went.len().max(1) as u64;
-                    if mask.kind() == MaskKind::Rotates {
-                        mask.learn(went.iter().copied());
+                    if mask.kind() == MaskKind::Rotates && explained.edits.is_empty() {
+                        mask.learn(went.iter().copied().filter(|line| !explained.has_vanished(*line)));
                     }
                 }
             }

@@ -2,13 +2,14 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
-/// The hashes of the host of a page and of its section, which is the first folder of its path: both are one where it lies in none.
+/// The hashes of the host of a page and of its section, which is the first folder of its path: both are one where it lies in none. A path
+/// that ends with its first folder is a page beside others, as `/about/` is.
 pub(super) fn places(url: &str) -> [i64; 2] {
     let host = url.find("://").map_or(0, |at| at + 3);
     let path = url.find(['?', '#']).unwrap_or(url.len());
     let mut ends = url[..path].match_indices('/').map(|(at, _)| at).filter(|at| *at >= host);
     let host = ends.next().unwrap_or(path);
-    let section = ends.next().unwrap_or(host);
+    let section = ends.next().filter(|end| end + 1 < path).unwrap_or(host);
     [host, section].map(|end| xxh3_64(&url.as_bytes()[..end]).cast_signed())
 }
 
@@ -30,7 +31,7 @@ pub(super) fn section_address(url: &str) -> &str {
     let path = url.find(['?', '#']).unwrap_or(url.len());
     let mut ends = url[..path].match_indices('/').map(|(at, _)| at + 1).filter(|at| *at > host);
     let host = ends.next().unwrap_or(path);
-    &url[..ends.next().unwrap_or(host)]
+    &url[..ends.next().filter(|end| *end < path).unwrap_or(host)]
 }
 
 #[cfg(test)]
@@ -45,10 +46,17 @@ mod tests {
         assert!(host(page) == host("https://h.org:8080/x/y") && host(page) == host("https://h.org:8080"));
         assert!(host(page) != host("http://h.org:8080/docs/a") && host(page) != section(page));
         assert!(
-            section(page) == section("https://h.org:8080/docs/?q=/x")
-                && section(page) != section("https://h.org:8080/x/")
+            section(page) == section("https://h.org:8080/docs/c?q=/x")
+                && section(page) != section("https://h.org:8080/x/d")
         );
-        for alone in ["https://h.org/", "https://h.org/page", "https://h.org/?q=/a/b", "https://h.org"] {
+        for alone in [
+            "https://h.org/",
+            "https://h.org/page",
+            "https://h.org/?q=/a/b",
+            "https://h.org",
+            "https://h.org/docs/",
+            "https://h.org/docs/?q=/x",
+        ] {
             assert_eq!(section(alone), host("https://h.org/docs/a"), "{alone}");
         }
     }

@@ -214,7 +214,7 @@ fn unsure(finder: &Finder<'_>, room: usize) -> std::result::Result<Vec<i64>, Fau
                     section NOT IN ({KNOWN}) AND ~host NOT IN ({KNOWN}) AS unknown,
                     row_number() OVER (PARTITION BY section, look, mass ORDER BY length(lines) DESC, url) AS place
              FROM (SELECT look.*, coalesce({REPEATS}, 0) AS repeats FROM temp.look)
-             WHERE (unsure OR repeats) AND url NOT IN (SELECT url FROM page_state WHERE volatile)
+             WHERE (unsure OR repeats) AND url NOT IN (SELECT url FROM page_state WHERE volatile AND (flaps > 0 OR look = {bytes}))
                AND look IN ({differ}, {bytes}, {shared}, {new}))
          WHERE CASE look WHEN {shared} THEN place <= {SHARED} WHEN {new} THEN place <= {OF_SECTION} AND unknown
                ELSE place <= {OF_SECTION} OR NOT mass END
