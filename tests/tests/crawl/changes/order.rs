@@ -69,3 +69,19 @@ fn near_edits_are_one_line_of_a_table() {
     assert!(rows.iter().any(|row| row.contains("/shop/7\t\t6\t")), "{}", table.stdout);
     assert!(table.stderr.contains("5 changes are nearly like another one"), "{}", table.stderr);
 }
+
+#[test]
+fn other_markup_of_many_pages_is_one_line_of_a_table() {
+    let paths: Vec<_> = (1..=12).map(|number| format!("/docs/{number}")).collect();
+    let site = Site::of(&paths);
+    paths.iter().for_each(|path| site.page(path, &own_text(path)));
+    site.crawl(&TEXT);
+    for path in &paths {
+        let text: String = own_text(path).lines().map(|line| format!("<p class=new>{line}</p>\n")).collect();
+        site.set(path, Answer::Page(text));
+    }
+    assert_eq!(again(&site).len(), 12, "each for programs");
+    let table = site.changes(&["--since", "last"]).expect(0);
+    let rows: Vec<_> = table.stdout.lines().skip(1).collect();
+    assert!(rows.len() == 1 && rows[0].contains("\tchanged\t") && rows[0].contains("\t12\t"), "{}", table.stdout);
+}

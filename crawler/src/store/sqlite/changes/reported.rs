@@ -96,15 +96,17 @@ fn fold_volatile(finder: &Finder<'_>, first: i64) -> Result<()> {
     connection.execute("UPDATE change SET count = ? WHERE id = ?", params![pages, kept]).map(|_| ())
 }
 
-/// Notes which links lead elsewhere, and which changes of this pass are nearly the same: the same edit, pages of a section that cannot be seen, or that moved into one.
+/// Notes which links lead elsewhere, and which changes of this pass are nearly the same: the same edit, pages of a section
+/// that cannot be seen, that have other bytes and the same text, or that moved into one.
 fn note_alike(connection: &Connection, first: i64) -> Result<()> {
     let links = "UPDATE change SET links = look.links FROM temp.look WHERE look.url = change.url AND look.links IS NOT NULL AND change.id >= ?
                  AND change IN ('changed_text', 'reverted', 'site_wide')";
     connection.execute(links, [first])?;
-    let update = "UPDATE change SET alike = CASE WHEN change IN ('unreachable', 'reachable') THEN look.section ELSE coalesce(look.alike, 0) END
-                  FROM temp.look WHERE look.url = change.url AND change.id >= ?
-                  AND change IN ('changed_text', 'reverted', 'unreachable', 'reachable', 'moved')";
-    connection.execute(update, [first]).map(|_| ())
+    let update = "UPDATE change SET alike = CASE WHEN change IN ('unreachable', 'reachable', 'changed') THEN look.section ELSE coalesce(look.alike, 0) END
+                  FROM temp.look WHERE look.url = change.url AND change.id >= ?1
+                  AND (change IN ('changed_text', 'reverted', 'unreachable', 'reachable', 'moved') OR (change = 'changed' AND look = ?2))";
+    let bytes = LookOutcome::There(Difference::Bytes).code();
+    connection.execute(update, params![first, bytes]).map(|_| ())
 }
 
 /// Reports a change of a page; not what is reported with another page. Of one that may have moved there nothing was reported yet: it
