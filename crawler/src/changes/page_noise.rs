@@ -131,17 +131,20 @@ impl PageNoise {
         stayed
     }
 
-    /// Takes in a look at which the page had the text that it had at the visit `before`; the same.
-    pub fn same_text(&mut self, before: i64, masks: &[Mask]) -> Option<i64> {
+    /// Takes in a look at which the page had the text that it had at the visit `before`, and perhaps the same bytes; the same.
+    pub fn same_text(&mut self, before: i64, masks: &[Mask], same_bytes: bool) -> Option<i64> {
         self.count(&[]);
+        for mask in self.masks.iter_mut().filter(|mask| mask.kind() == MaskKind::Bytes) {
+            mask.still = if same_bytes { mask.still + 1 } else { 0 };
+        }
         self.waiting.retain(|line| !line.comes_and_goes(masks));
         self.wait(before, |_| false)
     }
 
     /// Nothing moved at the other masks. What has not moved for long is forgotten.
     fn count(&mut self, moved: &[usize]) {
-        for (number, mask) in self.masks.iter_mut().enumerate() {
-            mask.still = if moved.contains(&number) || mask.kind() == MaskKind::Bytes { 0 } else { mask.still + 1 };
+        for (number, mask) in self.masks.iter_mut().enumerate().filter(|(_, mask)| mask.kind() != MaskKind::Bytes) {
+            mask.still = if moved.contains(&number) { 0 } else { mask.still + 1 };
         }
     }
 
@@ -197,7 +200,7 @@ mod tests {
             let explained = Explained::of(&self.text, &now, &masks);
             assert!(explained.edits.is_empty(), "{:?}", explained.edits);
             let stayed = if now == self.text {
-                self.noise.same_text(self.visit, &masks)
+                self.noise.same_text(self.visit, &masks, true)
             } else {
                 self.noise.look(&now, &explained, self.visit, &masks)
             };

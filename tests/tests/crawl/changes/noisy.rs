@@ -13,7 +13,7 @@ use webloom_tests::{
 
 use super::{
     NOTHING,
-    site::{Answer, CLOCK, NOISE, Site, TEXT, links, own_text},
+    site::{Answer, CLOCK, NOISE, Site, TEXT, TOKEN, links, own_text},
 };
 use crate::{Folder, crawl, serve};
 
@@ -259,4 +259,24 @@ fn a_second_look_that_fails_has_the_change_wait_for_the_next_sequence() {
     assert_eq!(again(&server, &folder), NOTHING);
     assert_eq!(again(&server, &folder), ["changed_text /page"]);
     assert_eq!(again(&server, &folder), NOTHING);
+}
+
+#[test]
+fn bytes_that_have_come_to_rest_are_watched_again() {
+    let paths: Vec<_> = (1..=4).map(|number| format!("/docs/{number}")).collect();
+    let site = Site::of(&paths);
+    let set = |path: &str, token: &str| {
+        site.set(path, Answer::Page(format!("<p>{}</p><input type=hidden value='{token}'>", own_text(path))));
+    };
+    paths.iter().for_each(|path| set(path, TOKEN));
+    site.crawl(&TEXT);
+    assert_eq!(site.again(&[]), NOTHING);
+    assert_eq!(lines(&site, &["--masks"]).len(), 1, "of the section");
+    paths.iter().for_each(|path| set(path, "none"));
+    for _ in 0..6 {
+        assert_eq!(site.again(&[]), NOTHING);
+    }
+    assert!(lines(&site, &["--masks"]).is_empty());
+    set("/docs/2", "another");
+    assert_eq!(site.again(&[]), ["changed /docs/2"]);
 }

@@ -203,7 +203,7 @@ fn there(finder: &Finder<'_>, visit: &Visit<'_>, standing: &Standing, book: &mut
     let connection = finder.connection;
     let (good_digest, good_text) = copy(connection, standing.good)?;
     if good_digest == visit.digest && standing.good.is_some() {
-        return same(finder, visit, standing, book, Difference::None);
+        return same(finder, visit, standing, book, (Difference::None, true));
     }
     let now = texts::placed(connection, visit.text)?;
     let before = texts::placed(connection, good_text)?;
@@ -226,12 +226,13 @@ fn there(finder: &Finder<'_>, visit: &Visit<'_>, standing: &Standing, book: &mut
     if now == before && links.is_empty() {
         if !shows_all {
             // What is ignored is the difference, so there is none.
-            return same(finder, visit, standing, book, Difference::None);
+            return same(finder, visit, standing, book, (Difference::None, false));
         }
         // Where the text is the same by chance, so is none of the bytes.
         let moves = second_text.is_some_and(|(other, text)| other == *rule && finder.rules.ignore.apply(&text) != now);
-        let is_noise = moves || book.has_moving_bytes(connection, visit.page)?;
-        let found = same(finder, visit, standing, book, if is_noise { Difference::Noise } else { Difference::Bytes })?;
+        let is_noise = book.bytes_moved(connection, visit.page)? || moves;
+        let difference = if is_noise { Difference::Noise } else { Difference::Bytes };
+        let found = same(finder, visit, standing, book, (difference, false))?;
         return Ok(Found { unsure: !second && finder.looks_twice(), ..found });
     }
     keep_waiting(connection, visit.url)?;
@@ -291,9 +292,9 @@ fn same(
     visit: &Visit<'_>,
     standing: &Standing,
     book: &mut NoiseBook,
-    difference: Difference,
+    (difference, same_bytes): (Difference, bool),
 ) -> Result<Found> {
-    match book.same_text(finder, visit.page, standing)? {
+    match book.same_text(finder, visit.page, standing, same_bytes)? {
         Some(since) => stayed(finder.connection, visit, since),
         None => Ok(Found::plain(LookOutcome::There(difference))),
     }

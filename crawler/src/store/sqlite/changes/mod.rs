@@ -19,6 +19,7 @@ mod looks;
 mod mass;
 mod moves;
 mod noise;
+mod noise_figures;
 mod orphans;
 mod page_links;
 mod places;
@@ -29,6 +30,7 @@ mod samples;
 mod sections;
 mod shown;
 mod standings;
+mod still_bytes;
 mod texts;
 mod unsure;
 
@@ -37,7 +39,7 @@ use noise::NoiseBook;
 use rusqlite::OptionalExtension;
 
 pub(super) use finder::Finder;
-pub(super) use noise::figures;
+pub(super) use noise_figures::figures;
 pub(super) use read::{changes, count_pending, pending};
 pub(super) use shown::{masked, masks};
 pub(super) use texts::insert as insert_text;
@@ -70,7 +72,7 @@ impl Finder<'_> {
         looks::prepare(self.connection)?;
         let mut book = NoiseBook::read(self.connection, true)?;
         looks::gather(self, (from, to), &mut book)?;
-        book.finish(self)?;
+        book.finish(self, (from, to))?;
         let sections = sections::boilerplate(self)?;
         judged::judge(self, &sections, Telling::Warn)?;
         mass::mark(self, (from, to), Telling::Warn)?;

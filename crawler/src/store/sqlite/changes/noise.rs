@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use rusqlite::{Connection, OptionalExtension, Result, params};
 
-use super::{super::schema, Finder, dates, places, standings, texts};
+use super::{Finder, dates, places, standings, still_bytes, texts};
 use crate::{
     changes::{ChangedLines, Edit, Explained, LinkEdit, Mask, MaskKind, PageNoise, Standing, alike, edits},
     store::NoiseFigures,
@@ -42,8 +42,16 @@ struct SectionMasks {
     /// Whether pages of it were looked at, and at which masks something moved.
     looked: bool,
     moved: Vec<bool>,
+    /// Whether bytes moved on a page of it whose text was the same.
+    bytes_moved: bool,
     /// Whether pages of it have masks that are new.
     learns: bool,
+}
+
+impl SectionMasks {
+    fn has_moving_bytes(&self) -> bool {
+        self.masks.iter().any(|(_, mask)| mask.kind() == MaskKind::Bytes)
+    }
 }
 
 /// A page from which something common may be learnt, and how many masks it had.
@@ -137,11 +145,13 @@ impl NoiseBook {
         Ok(Self { sections, keeps, figures: NoiseFigures::default() })
     }
 
-    /// Whether it is known of a page, or of all in its section, that bytes move that are not shown.
-    pub(super) fn has_moving_bytes(&self, connection: &Connection, page: LookedPage<'_>) -> Result<bool> {
-        let of_section = self.sections.get(&page.section()).into_iter().flat_map(|section| &section.masks);
-        let moves = of_section.map(|(_, mask)| mask).any(|mask| mask.kind() == MaskKind::Bytes);
-        Ok(moves || of_page(connection, page.url)?.has_moving_bytes())
+    /// Bytes of a page moved that are not shown: whether it is known of it, or of all in its section, that they do.
+    pub(super) fn bytes_moved(&mut self, connection: &Connection, page: LookedPage<'_>) -> Result<bool> {
+        if let Some(section) = self.sections.get_mut(&page.section()).filter(|section| section.has_moving_bytes()) {
+            section.bytes_moved = true;
+            return Ok(true);
+        }
+        Ok(of_page(connection, page.url)?.has_moving_bytes())
     }
 
     /// The bytes of a page were others at a second look, and its text was not.
@@ -223,13 +233,14 @@ impl NoiseBook {
         finder: &Finder<'_>,
         page: LookedPage<'_>,
         standing: &Standing,
+        same_bytes: bool,
     ) -> Result<Option<i64>> {
         let mut noise = of_page(finder.connection, page.url)?;
         if noise.is_empty() {
             return Ok(None);
         }
         let masks = if noise.waits() { self.masks(&noise, page) } else { Vec::new() };
-        let stayed = noise.same_text(standing.good.unwrap_or_default(), &masks);
+        let stayed = noise.same_text(standing.good.unwrap_or_default(), &masks, same_bytes);
         noise.forget_still();
         self.save(finder.connection, page.url, &noise, standing)?;
         Ok(stayed)
@@ -337,16 +348,25 @@ impl NoiseBook {
             .map(|_| ())
     }
 
-    /// Writes at which masks something moved, and what was counted.
-    pub(super) fn finish(mut self, finder: &Finder<'_>) -> Result<()> {
+    /// Writes at which masks something moved at these visits, and what was counted.
+    pub(super) fn finish(mut self, finder: &Finder<'_>, visits: (i64, i64)) -> Result<()> {
         let connection = finder.connection;
+        let have_bytes = self.sections.iter().filter(|(_, section)| section.has_moving_bytes());
+        let have_bytes: Vec<i64> = have_bytes.map(|(place, _)| *place).collect();
+        let still = still_bytes::sections(connection, visits, &have_bytes)?;
         let mut update = connection.prepare("UPDATE mask SET mask = ? WHERE id = ?")?;
         let mut delete = connection.prepare("DELETE FROM mask WHERE id = ?")?;
-        for section in self.sections.values_mut().filter(|section| section.looked) {
+        for (place, section) in &mut self.sections {
             for ((id, mask), moved) in section.masks.iter_mut().zip(&section.moved) {
+                let (moved, was_seen) = match mask.kind() {
+                    MaskKind::Bytes => (section.bytes_moved, section.bytes_moved || still.contains(place)),
+                    _ => (*moved, section.looked),
+                };
+                if !was_seen {
+                    continue;
+                }
                 // Between sequences few pages are looked at, and often.
-                let ages = mask.kind() != MaskKind::Bytes && !finder.current.revisited;
-                mask.still = if *moved { 0 } else { mask.still + u32::from(ages) };
+                mask.still = if moved { 0 } else { mask.still + u32::from(!finder.current.revisited) };
                 if mask.still >= STILL {
                     delete.execute([*id])?;
                 } else {
@@ -470,31 +490,4 @@ pub(super) fn page_noise(kept: &str) -> PageNoise {
 
 pub(super) fn mask(kept: &str) -> Option<Mask> {
     serde_json::from_str(kept).ok()
-}
-
-impl NoiseFigures {
-    /// Adds them to those of a sequence.
-    fn add_to(self, connection: &Connection, sequence: u32) -> Result<()> {
-        if self == Self::default() {
-            return Ok(());
-        }
-        let kept = figures(connection, sequence)?;
-        let sum = Self {
-            hidden: kept.hidden + self.hidden,
-            looked: kept.looked + self.looked,
-            withdrawn: kept.withdrawn + self.withdrawn,
-        };
-        let sum = serde_json::to_string(&sum).expect("figures are plain JSON");
-        connection.execute("UPDATE sequence SET noise = ? WHERE n = ?", params![sum, sequence]).map(|_| ())
-    }
-}
-
-/// Those of a sequence.
-pub(in crate::store::sqlite) fn figures(connection: &Connection, sequence: u32) -> Result<NoiseFigures> {
-    if !schema::has_mask_table(connection)? {
-        return Ok(NoiseFigures::default());
-    }
-    let kept = "SELECT noise FROM sequence WHERE n = ?";
-    let kept: Option<String> = connection.query_row(kept, [sequence], |row| row.get(0)).optional()?.flatten();
-    Ok(kept.and_then(|kept| serde_json::from_str(&kept).ok()).unwrap_or_default())
 }
