@@ -480,7 +480,7 @@ mod tests {
     fn behind_many_places_of_a_kind_others_are_known() {
         let page = |look: u32| {
             let rows = (0..60).map(|row| format!("title {row}|-{} minutes ago|", row + 2 * look));
-            text(&(rows.collect::<String>() + &format!("end|Visitors: {}", 100 + look)))
+            text(&(rows.collect::<Vec<_>>().concat() + &format!("end|Visitors: {}", 100 + look)))
         };
         let masks = Mask::between(&page(1), &page(2), 1);
         assert!(masks.len() < 20 && Explained::of(&page(1), &page(9), &masks).edits.is_empty(), "{masks:?}");

@@ -269,7 +269,8 @@ mod tests {
 
     #[test]
     fn numbers_that_move_take_no_room_from_news() {
-        let numbers = |from: u32| (from..from + 120).map(|number| format!("-Price {number}|")).collect::<String>();
+        let numbers =
+            |from: u32| (from..from + 120).map(|number| format!("-Price {number}|")).collect::<Vec<_>>().concat();
         let [first, second] = [1000, 2000].map(|from| numbers(from) + "#h|x|c");
         let mut page = Watched::new([&first, "#h|y|c"].map(|text| if text.starts_with('#') { &second } else { text }));
         page.noise.masks.extend(Mask::between(&text("#h|x|c"), &text("#h|y|c"), 0));

@@ -82,10 +82,10 @@ fn proved(siege: &Siege<'_>) -> Result<()> {
     ensure!(audit["share"] == 1.0 && audit["checked"] == admitted - 1, "{audit}, {admitted} admitted");
     ensure!(audit["false_positives"] == lost.len() && lost.len() > 50, "{audit}, {} lost", lost.len());
     // Each run has another filter: a link may let in what an earlier run lost, before the sweep compares it or after.
-    let early = "SELECT url FROM lost WHERE sequence = (SELECT max(n) FROM sequence) AND NOT swept AND state = 'found'";
-    let early = urls(siege.dir.path(), early)?.len();
-    let figure = |name: &str| sweep[name].as_u64().map_or(0, |number| number as usize);
-    ensure!(figure("lost") + early == lost.len(), "{sweep}, {early} of {} found early", lost.len());
+    let early = "SELECT hex(fingerprint) FROM lost WHERE sequence = (SELECT max(n) FROM sequence) AND NOT swept AND state = 'found'";
+    let early = urls(siege.dir.path(), early)?.len() as u64;
+    let figure = |name: &str| sweep[name].as_u64().unwrap_or_default();
+    ensure!(figure("lost") + early == lost.len() as u64, "{sweep}, {early} of {} found early", lost.len());
     ensure!(figure("rescued") + figure("found") == figure("lost") && figure("rescued") > 50, "{sweep}");
     Ok(())
 }

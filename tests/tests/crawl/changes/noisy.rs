@@ -268,11 +268,15 @@ fn bytes_that_have_come_to_rest_are_watched_again() {
     let set = |path: &str, token: &str| {
         site.set(path, Answer::Page(format!("<p>{}</p><input type=hidden value='{token}'>", own_text(path))));
     };
-    paths.iter().for_each(|path| set(path, TOKEN));
+    for path in &paths {
+        set(path, TOKEN);
+    }
     site.crawl(&TEXT);
     assert_eq!(site.again(&[]), NOTHING);
     assert_eq!(lines(&site, &["--masks"]).len(), 1, "of the section");
-    paths.iter().for_each(|path| set(path, "none"));
+    for path in &paths {
+        set(path, "none");
+    }
     for _ in 0..6 {
         assert_eq!(site.again(&[]), NOTHING);
     }

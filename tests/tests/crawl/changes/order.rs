@@ -74,11 +74,13 @@ fn near_edits_are_one_line_of_a_table() {
 fn other_markup_of_many_pages_is_one_line_of_a_table() {
     let paths: Vec<_> = (1..=12).map(|number| format!("/docs/{number}")).collect();
     let site = Site::of(&paths);
-    paths.iter().for_each(|path| site.page(path, &own_text(path)));
+    for path in &paths {
+        site.page(path, &own_text(path));
+    }
     site.crawl(&TEXT);
     for path in &paths {
-        let text: String = own_text(path).lines().map(|line| format!("<p class=new>{line}</p>\n")).collect();
-        site.set(path, Answer::Page(text));
+        let lines: Vec<_> = own_text(path).lines().map(|line| format!("<p class=new>{line}</p>\n")).collect();
+        site.set(path, Answer::Page(lines.concat()));
     }
     assert_eq!(again(&site).len(), 12, "each for programs");
     let table = site.changes(&["--since", "last"]).expect(0);
