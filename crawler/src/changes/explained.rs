@@ -2,7 +2,7 @@
 
 use std::{
     cell::OnceCell,
-    collections::{BTreeMap, HashMap, VecDeque},
+    collections::{BTreeMap, HashMap, HashSet, VecDeque},
 };
 
 use super::{
@@ -80,9 +80,9 @@ impl<'a> Explained<'a> {
         explained
     }
 
-    /// Whether a line with this hash went while fewer came, and was not known to come and go.
-    pub fn has_vanished(&self, line: u32) -> bool {
-        self.vanished.iter().any(|vanished| short(vanished.text) == line)
+    /// Hashes of the lines that went while fewer came, and were not known to come and go.
+    pub fn vanished(&self) -> HashSet<u32> {
+        self.vanished.iter().map(|line| short(line.text)).collect()
     }
 
     /// How many lines are hidden.

@@ -76,12 +76,23 @@ fn a_link_that_many_pages_have_is_a_site_wide_edit() {
 #[test]
 fn a_link_with_a_session_is_noise() {
     let site = Site::of(["/docs/1", "/docs/2"]);
-    let target = format!("http://shop.invalid/{TOKEN}/cart?sid={TOKEN}");
-    site.set("/docs/1", Answer::Page(format!("<p>{}<p><a href='{target}'>Your cart</a>", own_text("/docs/1"))));
+    let set = |target: &str| {
+        let page = format!("<p>{}<p><a href='{target}'>Your cart</a>", own_text("/docs/1"));
+        site.set("/docs/1", Answer::Page(page));
+    };
+    set(&format!("http://shop.invalid/{TOKEN}/cart?sid={TOKEN}"));
     site.crawl(&TEXT);
     for _ in 0..3 {
         assert_eq!(site.again(&[]), NOTHING);
     }
+    set("http://shop.invalid/basket");
+    assert_eq!([site.again(&[]), site.again(&[])], [NOTHING, NOTHING]);
+    assert_eq!(site.again(&[]), ["changed_text /docs/1"], "it stays");
+    let line = site.lines(&["--diff"]).remove(0);
+    assert!(
+        line["diff"].as_str().is_some_and(|diff| diff.ends_with("+[Your cart](http://shop.invalid/basket)\n")),
+        "{line}"
+    );
 }
 
 #[test]

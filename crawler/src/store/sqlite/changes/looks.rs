@@ -12,7 +12,7 @@ use super::{
     standings, texts,
 };
 use crate::{
-    changes::{ChangedLines, Difference, LookOutcome, Standing, Way, digest, shown_mark, shrunk},
+    changes::{ChangedLines, Difference, LinkEdit, LookOutcome, Standing, Way, digest, shown_mark, shrunk},
     text::Text,
 };
 
@@ -239,7 +239,7 @@ fn there(finder: &Finder<'_>, visit: &Visit<'_>, standing: &Standing, book: &mut
     let judged = book.look(finder, (visit.page, visit.id, standing), (&before, &now), &links, second)?;
     if !judged.differs {
         if let Some(since) = judged.stayed {
-            return stayed(connection, visit, since);
+            return stayed(finder, visit, since, &links);
         }
         let noise = if judged.is_whole { Difference::AllNoise } else { Difference::Noise };
         return Ok(Found::plain(LookOutcome::There(noise)));
@@ -295,14 +295,16 @@ fn same(
     (difference, same_bytes): (Difference, bool),
 ) -> Result<Found> {
     match book.same_text(finder, visit.page, standing, same_bytes)? {
-        Some(since) => stayed(finder.connection, visit, since),
+        Some(since) => stayed(finder, visit, since, &[]),
         None => Ok(Found::plain(LookOutcome::There(difference))),
     }
 }
 
-/// What appeared where things move after a visit, and stays; a link too.
-fn stayed(connection: &Connection, visit: &Visit<'_>, since: i64) -> Result<Found> {
-    let links = page_links::kept(connection, &page_links::edits(connection, Some(since), visit.id)?)?;
+/// What appeared where things move after a visit, and stays; a link too, if it is none of those that `moved` now.
+fn stayed(finder: &Finder<'_>, visit: &Visit<'_>, since: i64, moved: &[LinkEdit]) -> Result<Found> {
+    let mut links = page_links::edits(finder.connection, Some(since), visit.id)?;
+    links.retain(|edit| finder.rules.ignore.keeps_all() && moved.iter().all(|moved| moved.text != edit.text));
+    let links = page_links::kept(finder.connection, &links)?;
     let look = LookOutcome::There(Difference::Text(Way::Onwards));
     Ok(Found { since: Some(since), links, ..Found::plain(look) })
 }

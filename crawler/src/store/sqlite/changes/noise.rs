@@ -313,6 +313,7 @@ impl NoiseBook {
     /// page that differs: what is in its place may say the same around.
     fn hide(&mut self, page: LookedPage<'_>, own: usize, explained: &Explained<'_>) {
         let mut first = own;
+        let vanished = explained.vanished();
         for place in page.shared() {
             let Some(section) = self.sections.get_mut(&place) else { continue };
             section.looked = true;
@@ -322,7 +323,7 @@ impl NoiseBook {
                     section.moved[number] = true;
                     mask.hid += went.len().max(1) as u64;
                     if mask.kind() == MaskKind::Rotates && explained.edits.is_empty() {
-                        mask.learn(went.iter().copied().filter(|line| !explained.has_vanished(*line)));
+                        mask.learn(went.iter().copied().filter(|line| !vanished.contains(line)));
                     }
                 }
             }
