@@ -48,7 +48,7 @@ use grow::WebPlan;
 use random::Random;
 
 /// Seeds that are run where nothing else is said.
-const SEEDS: u64 = 300;
+const SEEDS: u64 = 250;
 
 /// Later ones that have found a bug: a good page that failed, a cache that was full again and again, a wait for nothing, a URL
 /// that always failed and was never charged, one that was charged for two outages, a sweep of what was just queued again.
