@@ -284,3 +284,24 @@ fn bytes_that_have_come_to_rest_are_watched_again() {
     set("/docs/2", "another");
     assert_eq!(site.again(&[]), ["changed /docs/2"]);
 }
+
+#[test]
+fn a_page_that_is_volatile_by_its_bytes_is_looked_at_twice_when_its_text_moves() {
+    let site = Site::of(["/docs/1", "/docs/2"]);
+    let set = |more: &str| {
+        site.set(
+            "/docs/1",
+            Answer::Page(format!("<p>{}</p>{more}<input type=hidden value={TOKEN}>", own_text("/docs/1"))),
+        );
+    };
+    set("");
+    let with = |share: &str, run: Webloom| site.run(run.env("WEBLOOM_CHANGE_CONFIRM_SHARE", share)).1;
+    let again = |share: &str| with(share, Webloom::go_on(&site.dir()).args(["--again"]));
+    with("0", Webloom::crawl(&site.dir(), &site.server.url("/")).args(TEXT));
+    let reported = ["0"; 4].map(again).concat();
+    assert_eq!(reported, ["changed /docs/1", "changed /docs/1", "volatile /docs/1"]);
+    set(&format!("<p>Your visit is {TOKEN}</p>"));
+    assert_eq!(again("0.1"), ["changed_text /docs/1"]);
+    assert!(lines(&site, &["--masks"]).iter().any(|mask| says(&mask["example"], "Your visit is")));
+    assert_eq!(["0.1"; 3].map(again).concat(), NOTHING);
+}
